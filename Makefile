@@ -1,0 +1,32 @@
+# make demo and make test each set up all they need from nothing: a .venv, and Chromium where that is possible.
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= data
+export OMP_WAIT_POLICY := PASSIVE
+
+.PHONY: install demo test lint bench clean
+
+install: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "aspectra needs Python 3.11 or newer; python3 is $$(python3 --version)"; exit 1; }
+	python3 -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+demo: install
+	@sh docs/demo.sh $(BIN)/aspectra
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest -n 2
+
+bench: install
+	$(BIN)/python -m aspectra.bench --data $(DATA)
+
+clean:
+	rm -rf $(VENV) demo bench-runs

@@ -1,0 +1,57 @@
+"""The command line: one module per command, each a short function that parses, calls and prints.
+
+Errors of ours become one line on stderr and exit code 1; wrong usage is exit code 2; Ctrl-C is 130; anything else keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from aspectra.cli import evaluate, fit, label, map, sample, topics
+from aspectra.errors import AspectraError
+
+STOPPED = 130
+"""The exit code that Typer gives to Ctrl-C."""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for module in (fit, topics, map, label, evaluate, sample):
+    app.command(module.__name__.rpartition(".")[2])(module.command)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from aspectra import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Find out, without labels, what reviews talk about, and label every segment with the aspects you care about.
+
+    The usual order: fit, topics, map, label, evaluate. `aspectra sample FOLDER` writes reviews to try it on.
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except AspectraError as error:
+        print(f"aspectra: {error}", file=sys.stderr)
+        sys.exit(1)
+    except SystemExit as end:
+        if end.code == STOPPED:
+            print("aspectra: stopped. Nothing half-written is left; a fit goes on from its last finished stage.", file=sys.stderr)
+        raise

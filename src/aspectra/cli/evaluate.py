@@ -1,0 +1,71 @@
+"""aspectra evaluate: score the labels against gold segments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aspectra.cli import show
+
+if TYPE_CHECKING:
+    from aspectra.evaluate import Report
+
+
+def command(
+    run: show.Run,
+    gold: Annotated[Path, typer.Argument(help='JSONL file, a line a segment: {"text": "…", "aspects": ["Image"]}')],
+    only: Annotated[str | None, typer.Option(help="Restrict gold and answers to these aspects: Food,Staff,Ambience")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    quiet: show.Quiet = False,
+) -> None:
+    """Score labels against gold: per aspect, micro, macro, weighted, without General, and beside the majority answer."""
+    from aspectra.detector import AspectDetector
+    from aspectra.evaluate import keep_only, read_gold, score
+
+    wanted = show.names(only)
+    data = read_gold(gold)
+    kept = keep_only(data, wanted) if wanted else data
+    if len(kept.texts) < len(data.texts):
+        show.note(f"Left out {len(data.texts) - len(kept.texts)} segments of other aspects.", quiet)
+    detector = AspectDetector.load(run)
+    frame = detector.label_segments(kept.texts, wanted)
+    report = score(kept.aspects, frame["aspect"].to_list(), wanted or tuple(detector.classes_))
+    if as_json:
+        print(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
+    else:
+        print_report(report)
+
+
+def print_report(report: Report) -> None:
+    from rich.text import Text
+
+    console = show.console()
+    scores = show.table(
+        "aspect", "precision", "recall", "F1", "gold", "answers", right=("precision", "recall", "F1", "gold", "answers")
+    )
+    for row in report.per_aspect:
+        scores.add_row(
+            Text(row.aspect),
+            *(f"{value:.1%}" for value in (row.precision, row.recall, row.f1)),
+            str(row.support),
+            str(row.predicted),
+        )
+    console.print(scores)
+    totals = show.table("over all", "score", "majority answer", right=("score", "majority answer"))
+    for name in ("f1_micro", "f1_macro", "f1_weighted", "f1_micro_without_general", "f1_macro_without_general"):
+        majority = getattr(report, f"majority_{name}", None)
+        totals.add_row(name, f"{getattr(report, name):.1%}", "" if majority is None else f"{majority:.1%}")
+    console.print(totals)
+    confusion = show.table(
+        "gold ↓ answer →",
+        *(name[:6] for name in report.aspects),
+        title="Confusion",
+        right=tuple(name[:6] for name in report.aspects),
+    )
+    for aspect, counts in zip(report.aspects, report.confusion, strict=True):
+        confusion.add_row(Text(aspect), *(str(count or "·") for count in counts))
+    console.print(confusion)
+    console.print(f"{report.n} segments; the majority answer is {report.majority_aspect}.")

@@ -1,0 +1,111 @@
+"""What commands share on the terminal: options that several take, notes, progress bars and tables, quiet where asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from aspectra.text.read import Source
+
+Run = Annotated[Path, typer.Argument(help="The run's folder, as given to aspectra fit --run.")]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(metavar="FILES", help="CSV, TSV, JSONL, Parquet or txt (one review a line), also .gz; globs too."),
+]
+TextColumn = Annotated[str | None, typer.Option(help="Column with the review text; found by itself when it is obvious.")]
+IdColumn = Annotated[str | None, typer.Option(help="Column that must be there and is put first in the output.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files: utf-8, latin-1, cp1252, utf-16, …")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
+
+
+def console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def note(text: str, quiet: bool = False) -> None:
+    """Say something on stderr, where it does not mix with results."""
+    if not quiet:
+        typer.echo(text, err=True)
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """Split "Image, Sound" into names."""
+    return tuple(name.strip() for name in text.split(",") if name.strip()) if text is not None else None
+
+
+def open_source(files: list[str], text_column: str | None, id_column: str | None, encoding: str, quiet: bool) -> Source:
+    """Open the input and say which column is read when it was not named."""
+    from aspectra.text import read
+
+    source = read.open_source(files, text_column, id_column, encoding)
+    if text_column is None and any(read.kind(path) != ".txt" for path in source.paths):
+        note(f"Reading the text from column {source.text_column!r}.", quiet)
+    return source
+
+
+@contextlib.contextmanager
+def stages(labels: dict[str, str], quiet: bool) -> Iterator[Callable[[str, float], None]]:
+    """Show a bar per stage and give the function that moves them."""
+    if quiet:
+        yield lambda stage, done: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(30),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        console=console(True),
+    ) as bars:
+        tasks: dict[str, int] = {}
+
+        def move(stage: str, done: float) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(f"{labels[stage]:<22}", total=1.0)
+            bars.update(tasks[stage], completed=done)  # type: ignore[arg-type]
+
+        yield move
+
+
+@contextlib.contextmanager
+def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Show a running count with its speed and give the function that adds to it."""
+    if quiet:
+        yield lambda more: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description} {task.completed:,.0f} segments, {task.fields[speed]:,.0f}/s"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console(True)) as bars:
+        task = bars.add_task(label, total=None, speed=0)
+
+        def add(more: int) -> None:
+            bars.update(task, advance=more, speed=bars.tasks[0].speed or 0)
+
+        yield add
+
+
+def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
+    """Start a plain table; the columns named in `right` hold numbers."""
+    from rich import box
+    from rich.table import Table
+
+    grid = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for name in columns:
+        grid.add_column(name, justify="right" if name in right else "left")
+    return grid

@@ -1,0 +1,212 @@
+"""Reviews → segments with ragged token ids, and the vocabulary (paper: preprocessing).
+
+In: batches of review texts. Out: a `Corpus`: one row a segment, its known words as ids, and whether it is junk (pasted code, another
+language), which is left out of counting and training. All per-token work is numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import polars as pl
+
+from aspectra import rundir
+from aspectra.config import PrepareConfig
+from aspectra.errors import InputError
+from aspectra.text.segment import split_reviews
+from aspectra.text.tokens import Tokens, extract, known, lemmas
+
+KNOWN_SHARE = 0.6
+"""A review of at least FEW words with a smaller share of dictionary words is in another language."""
+FEW = 5
+CODE = r"[{}<>=;|\\_\[\]]"
+CODE_SHARE = 0.05
+"""A segment of at least CODE_LENGTH characters with a larger share of such symbols is pasted code."""
+CODE_LENGTH = 40
+CACHE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """N lists of ids in one flat array: row i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: np.ndarray  # int32
+    offsets: np.ndarray  # int64, N + 1
+
+    @classmethod
+    def of(cls, ids: np.ndarray, lengths: np.ndarray) -> Self:
+        return cls(ids.astype(np.int32), np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+    def padded(self, rows: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return ids and mask of some rows as B×L arrays, L the longest of them but at most `longest`; padding is id 0."""
+        lengths = np.minimum(self.offsets[rows + 1] - self.offsets[rows], longest)
+        places = np.arange(max(1, lengths.max(initial=0)))
+        mask = places < lengths[:, None]
+        return self.ids[np.where(mask, self.offsets[rows][:, None] + places, 0)] * mask, mask
+
+    def select(self, rows: np.ndarray) -> Ragged:
+        """Return some rows, in the order given."""
+        lengths = self.lengths[rows]
+        shift = np.repeat(self.offsets[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) if len(rows) else lengths
+        return Ragged.of(self.ids[shift + np.arange(lengths.sum())], lengths)
+
+    def merged(self, groups: np.ndarray) -> Ragged:
+        """Join neighbouring rows that bear the same group number."""
+        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        return Ragged(self.ids, np.append(self.offsets[starts], self.offsets[-1]))
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The known words, most frequent first."""
+
+    words: tuple[str, ...]
+    counts: tuple[int, ...]
+    language: str
+    index: dict[str, int] = field(init=False, repr=False, compare=False)
+    _seen: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "index", {word: position for position, word in enumerate(self.words)})
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, texts: pl.Series) -> Ragged:
+        """Turn texts into the ids of their known words."""
+        tokens = extract(texts)
+        return known_ids(tokens, np.array(self._ids(tokens.types), dtype=np.int32))
+
+    def _ids(self, types: list[str]) -> list[int]:
+        if len(self._seen) > CACHE:
+            self._seen.clear()
+        fresh = [word for word in types if word not in self._seen]
+        for word, lemma in zip(fresh, lemmas(fresh, self.language), strict=True):
+            self._seen[word] = -1 if lemma is None else self.index.get(lemma, -1)
+        return [self._seen[word] for word in types]
+
+
+def known_ids(tokens: Tokens, id_of_type: np.ndarray) -> Ragged:
+    """Replace type codes by vocabulary ids and leave out unknown words (id -1)."""
+    ids = id_of_type[tokens.codes] if len(tokens.codes) else np.zeros(0, np.int32)
+    keep = ids >= 0
+    rows = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
+    return Ragged.of(ids[keep], np.bincount(rows[keep], minlength=len(tokens.lengths)))
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """All segments of the reviews: `segments` has review, sentence, text and junk; `tokens` their ids."""
+
+    segments: pl.DataFrame
+    tokens: Ragged
+    vocabulary: Vocabulary
+
+    def sentences(self) -> Ragged:
+        """Return whole sentences without junk, for word vectors: clauses are too short for them."""
+        whole = self.tokens.merged(self.segments["sentence"].to_numpy())
+        junk = self.segments.group_by("sentence", maintain_order=True).agg(pl.col("junk").any())["junk"].to_numpy()
+        return whole.select(np.flatnonzero(~junk))
+
+    def trainable(self, min_tokens: int) -> np.ndarray:
+        """Return the rows to train on: not junk, and with enough known words."""
+        return np.flatnonzero((self.tokens.lengths >= min_tokens) & ~self.segments["junk"].to_numpy())
+
+    def save(self, run: rundir.RunDir) -> None:
+        with rundir.atomic_path(run / rundir.SEGMENTS) as path:
+            self.segments.write_parquet(path)
+        with rundir.atomic_path(run / rundir.TOKENS) as path, path.open("wb") as file:
+            np.savez(file, ids=self.tokens.ids, offsets=self.tokens.offsets)
+        words = {"language": self.vocabulary.language, "words": self.vocabulary.words, "counts": self.vocabulary.counts}
+        rundir.write_json(run / rundir.VOCABULARY, words)
+
+    @classmethod
+    def load(cls, run: rundir.RunDir) -> Self:
+        with np.load(run / rundir.TOKENS) as arrays:
+            tokens = Ragged(arrays["ids"], arrays["offsets"])
+        return cls(pl.read_parquet(run / rundir.SEGMENTS), tokens, load_vocabulary(run / rundir.VOCABULARY))
+
+
+def load_vocabulary(path: Path) -> Vocabulary:
+    saved = rundir.read_json(path)
+    return Vocabulary(tuple(saved["words"]), tuple(saved["counts"]), saved["language"])
+
+
+class TypeTable:
+    """Word forms met so far, numbered in order of appearance."""
+
+    def __init__(self) -> None:
+        self.number: dict[str, int] = {}
+
+    def renumber(self, tokens: Tokens) -> np.ndarray:
+        """Return the tokens' codes as numbers of this table."""
+        mine = np.array([self.number.setdefault(word, len(self.number)) for word in tokens.types], dtype=np.int32)
+        return mine[tokens.codes] if len(tokens.codes) else tokens.codes
+
+
+def prepare(batches: Iterable[pl.Series], config: PrepareConfig) -> Corpus:
+    """Split, tokenise and index reviews, batch by batch."""
+    table, frames, codes, lengths = TypeTable(), [], [], []
+    reviews = sentences = 0
+    for texts in batches:
+        frame = split_reviews(texts, config.segment, config.language)
+        tokens = extract(frame["text"])
+        codes.append(table.renumber(tokens))
+        lengths.append(tokens.lengths)
+        frames.append(frame.with_columns(pl.col("review") + reviews, pl.col("sentence") + sentences, code=is_code(frame["text"])))
+        reviews += len(texts)
+        sentences += frame["sentence"].n_unique()
+    if not frames or not sum(map(len, frames)):
+        raise InputError("There is no text in the input: 0 segments. Check the file and its text column.")
+    return index_segments(pl.concat(frames), Tokens(list(table.number), np.concatenate(codes), np.concatenate(lengths)), config)
+
+
+def index_segments(segments: pl.DataFrame, tokens: Tokens, config: PrepareConfig) -> Corpus:
+    """Find junk, count lemmas, choose the vocabulary and index the segments with it."""
+    junk = segments["code"].to_numpy() | foreign(segments["review"].to_numpy(), tokens, config.language)
+    if config.keep_junk:
+        junk[:] = False
+    vocabulary, id_of_type = build_vocabulary(tokens, ~junk, config)
+    return Corpus(segments.select("review", "sentence", "text", junk=junk), known_ids(tokens, id_of_type), vocabulary)
+
+
+def build_vocabulary(tokens: Tokens, counted: np.ndarray, config: PrepareConfig) -> tuple[Vocabulary, np.ndarray]:
+    """Count lemmas over the counted segments; return the frequent ones and the id of each type, -1 if unknown."""
+    of_type = pl.Series("lemma", lemmas(tokens.types, config.language), dtype=pl.String)
+    occurrences = np.bincount(tokens.codes[np.repeat(counted, tokens.lengths)], minlength=len(tokens.types))
+    frequent = (
+        pl.DataFrame({"lemma": of_type, "count": occurrences})
+        .drop_nulls()
+        .group_by("lemma")
+        .agg(pl.col("count").sum())
+        .filter(pl.col("count") >= config.min_count)
+        .sort("count", "lemma", descending=[True, False])
+    )
+    vocabulary = Vocabulary(tuple(frequent["lemma"]), tuple(frequent["count"]), config.language)
+    return vocabulary, np.array([vocabulary.index.get(word, -1) if word else -1 for word in of_type], dtype=np.int32)
+
+
+def is_code(texts: pl.Series) -> pl.Series:
+    """Tell which segments look like pasted code or markup."""
+    length = texts.str.len_chars()
+    return (length >= CODE_LENGTH) & (texts.str.count_matches(CODE) > CODE_SHARE * length)
+
+
+def foreign(reviews: np.ndarray, tokens: Tokens, language: str) -> np.ndarray:
+    """Tell which segments belong to a review that is mostly in another language."""
+    review_of_token = np.repeat(reviews, tokens.lengths)
+    total = np.bincount(review_of_token, minlength=int(reviews.max()) + 1)
+    in_dictionary = known(tokens.types, language)[tokens.codes] if len(tokens.codes) else np.zeros(0, bool)
+    hits = np.bincount(review_of_token[in_dictionary], minlength=len(total))
+    return np.asarray(((total >= FEW) & (hits < KNOWN_SHARE * total))[reviews])

@@ -1,0 +1,192 @@
+"""Score predicted aspects against gold aspects: a gold file or sets of names in, a `Report` of exactly named metrics out.
+
+A segment with several gold aspects counts as right if the prediction is any of them: its gold is then the predicted one, else its
+first in the order of `aspects`. Scores are fractions from 0 to 1. Macro F1 averages over the aspects that occur in gold or
+prediction. Beside the scores stands what always answering the most frequent aspect would get.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aspectra.config import GENERAL
+from aspectra.errors import InputError
+
+
+@dataclass(frozen=True)
+class Gold:
+    texts: tuple[str, ...]
+    aspects: tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True)
+class AspectScore:
+    """`support` counts the aspect in gold, `predicted` in the predictions."""
+
+    aspect: str
+    precision: float
+    recall: float
+    f1: float
+    support: int
+    predicted: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """`accuracy` equals `f1_micro`, as every segment gets one answer; `confusion` has gold in rows, predictions in columns."""
+
+    n: int
+    aspects: tuple[str, ...]
+    per_aspect: tuple[AspectScore, ...]
+    accuracy: float
+    f1_micro: float
+    f1_macro: float
+    precision_weighted: float
+    recall_weighted: float
+    f1_weighted: float
+    f1_micro_without_general: float
+    f1_macro_without_general: float
+    majority_aspect: str
+    majority_f1_micro: float
+    majority_f1_macro: float
+    majority_f1_weighted: float
+    confusion: list[list[int]]
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+def read_gold(path: Path) -> Gold:
+    """Read JSON lines such as {"text": "Great sound.", "aspects": ["Sound"]}, plain or .gz; blank lines are passed over."""
+    lines = enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
+    rows = [read_gold_line(line, f"{path}, line {number}") for number, line in lines if line.strip()]
+    if not rows:
+        raise InputError(f'{path} has no segments. Write one a line: {{"text": "…", "aspects": ["…"]}}.')
+    return Gold(texts=tuple(text for text, _ in rows), aspects=tuple(aspects for _, aspects in rows))
+
+
+def read_bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"Cannot read {path}: {error}. Give a file of JSON lines, plain or .gz.") from error
+
+
+def read_gold_line(line: bytes, place: str) -> tuple[str, frozenset[str]]:
+    try:
+        row = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place} is not UTF-8. Save the file as UTF-8.") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{place} is not JSON: {error}.") from error
+    text = row.get("text") if isinstance(row, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f'{place} has no text. Write {{"text": "…", "aspects": ["…"]}}.')
+    aspects = row.get("aspects")
+    if not isinstance(aspects, list) or not aspects or not all(isinstance(name, str) and name.strip() for name in aspects):
+        raise InputError(f'{place} has no aspects. Write a list of one or more names, such as "aspects": ["{GENERAL}"].')
+    return text, frozenset(name.strip() for name in aspects)
+
+
+def keep_only(gold: Gold, aspects: Sequence[str]) -> Gold:
+    """Return the segments with a gold aspect among these, without their other gold aspects."""
+    pairs = [(text, names & set(aspects)) for text, names in zip(gold.texts, gold.aspects, strict=True)]
+    kept = [(text, names) for text, names in pairs if names]
+    if not kept:
+        raise InputError(f"No gold segment has one of the aspects {', '.join(aspects)}. Check their spelling.")
+    return Gold(texts=tuple(text for text, _ in kept), aspects=tuple(names for _, names in kept))
+
+
+def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Sequence[str]) -> Report:
+    member = gold_matrix(gold, aspects)
+    answers = answer_numbers(predicted, aspects)
+    if len(member) != len(answers):
+        raise InputError(f"{len(member)} gold segments but {len(answers)} predictions: give one prediction for each segment.")
+    confusion = count_confusion(member, answers)
+    most_frequent = int(member.sum(axis=0).argmax())
+    majority = averages(count_confusion(member, np.full_like(answers, most_frequent)), aspects)
+    averaged = averages(confusion, aspects)
+    return Report(
+        n=len(member),
+        aspects=tuple(aspects),
+        per_aspect=score_aspects(confusion, aspects),
+        accuracy=averaged["f1_micro"],
+        **averaged,
+        majority_aspect=aspects[most_frequent],
+        majority_f1_micro=majority["f1_micro"],
+        majority_f1_macro=majority["f1_macro"],
+        majority_f1_weighted=majority["f1_weighted"],
+        confusion=confusion.tolist(),
+    )
+
+
+def gold_matrix(gold: Sequence[frozenset[str]], aspects: Sequence[str]) -> np.ndarray:
+    """Return N×A booleans: which aspects are gold for which segment."""
+    known = set(aspects)
+    unknown = sorted({name for names in gold for name in names if name not in known})
+    if unknown:
+        raise InputError(
+            f"Gold aspect {', '.join(unknown)} is not among the aspects {', '.join(aspects)}. "
+            "Add it to the topic map, or rename or remove it in the gold file."
+        )
+    if not gold or not all(gold):
+        raise InputError("Every gold segment needs an aspect, and at least one segment is needed to score.")
+    return np.array([[aspect in names for aspect in aspects] for names in gold])
+
+
+def answer_numbers(predicted: Sequence[str], aspects: Sequence[str]) -> np.ndarray:
+    number = {aspect: index for index, aspect in enumerate(aspects)}
+    unknown = sorted(set(predicted) - set(number))
+    if unknown:
+        raise InputError(f"Predicted aspect {', '.join(unknown)} is not among the aspects {', '.join(aspects)}.")
+    return np.array([number[name] for name in predicted], dtype=np.int64)
+
+
+def count_confusion(member: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """Count gold × predicted from N×A gold memberships and N answers, several gold aspects resolved as the module says."""
+    right = member[np.arange(len(answers)), answers]
+    truth = np.where(right, answers, member.argmax(axis=1))
+    n_aspects = member.shape[1]
+    return np.bincount(truth * n_aspects + answers, minlength=n_aspects**2).reshape(n_aspects, n_aspects)
+
+
+def rates(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return precision, recall and F1 per aspect, 0 where undefined."""
+    right, support, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    return tuple(
+        top / np.maximum(below, 1) for top, below in ((right, predicted), (right, support), (2 * right, support + predicted))
+    )
+
+
+def score_aspects(confusion: np.ndarray, aspects: Sequence[str]) -> tuple[AspectScore, ...]:
+    columns = (*rates(confusion), confusion.sum(axis=1), confusion.sum(axis=0))
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return tuple(AspectScore(aspect, *row) for aspect, row in zip(aspects, rows, strict=True))
+
+
+def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
+    precision, recall, f1 = rates(confusion)
+    support, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
+    occurs = support + predicted > 0
+    specific = np.array([aspect != GENERAL for aspect in aspects])
+    counted = occurs & specific
+    values = {
+        "f1_micro": np.trace(confusion) / confusion.sum(),
+        "f1_macro": f1[occurs].mean(),
+        "precision_weighted": np.average(precision, weights=support),
+        "recall_weighted": np.average(recall, weights=support),
+        "f1_weighted": np.average(f1, weights=support),
+        "f1_micro_without_general": 2 * np.diag(confusion)[counted].sum() / max((support + predicted)[counted].sum(), 1),
+        "f1_macro_without_general": f1[counted].mean() if counted.any() else 0.0,
+    }
+    return {name: float(value) for name, value in values.items()}

@@ -1,0 +1,81 @@
+"""Topic probabilities and a topic map → labels (paper: γ and ŷ). One row a segment: aspect, probability, entropy, margin, evidence.
+
+γ_a = Σ β_k over the topics mapped to a, renormalised over what is mapped: otherwise mass on unmapped topics would look like certainty. How
+much that was is reported as `unmapped`. A segment without known words answers General, or the aspects' prior if there is no General.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from aspectra.config import GENERAL
+from aspectra.errors import MapError
+from aspectra.mapping.topicmap import TopicMap
+
+PREFIX = "p_"
+
+
+def aspect_probabilities(beta: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return γ (N×A, rows sum to 1) and the unmapped mass (N) for β (N×K) and a 0/1 map (K×A)."""
+    summed = beta @ matrix  # N×A
+    mapped = summed.sum(1, keepdims=True)  # N×1
+    return summed / np.maximum(mapped, 1e-30), np.clip(1 - mapped[:, 0], 0, 1)
+
+
+def fallback(aspects: tuple[str, ...], matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the γ (A) of a segment of which nothing is known: General, or the prior by the topics' shares."""
+    if GENERAL in aspects:
+        return np.array([aspect == GENERAL for aspect in aspects], dtype=np.float32)
+    prior = shares @ matrix
+    return np.asarray(prior / prior.sum() if prior.sum() > 0 else matrix.sum(0) / matrix.sum(), dtype=np.float32)
+
+
+def entropy(gamma: np.ndarray) -> np.ndarray:
+    """Shannon entropy of each row, in nats; 0 is certain, log A is no idea."""
+    return np.asarray(-(gamma * np.log(np.maximum(gamma, 1e-30))).sum(1))
+
+
+def margin(gamma: np.ndarray) -> np.ndarray:
+    """Distance between the two largest probabilities of each row."""
+    if gamma.shape[1] == 1:
+        return gamma[:, 0]
+    top = np.partition(gamma, -2, axis=1)
+    return np.asarray(top[:, -1] - top[:, -2])
+
+
+def restrict(topic_map: TopicMap, only: tuple[str, ...] | None) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the aspects that may be answered and the map's columns for them."""
+    if not topic_map.mapped:
+        raise MapError("No topic is mapped to an aspect. Map the topics first: aspectra map RUN --aspects …")
+    if only is None:
+        return topic_map.aspects, topic_map.matrix()
+    unknown = [name for name in only if name not in topic_map.aspects]
+    if unknown:
+        raise MapError(f"The topic map has no aspect {', '.join(unknown)}; it has {', '.join(topic_map.aspects)}.")
+    matrix = topic_map.matrix()[:, [topic_map.aspects.index(name) for name in only]]
+    if not matrix.any():
+        raise MapError(f"No topic is mapped to {', '.join(only)}. Map one first: aspectra map RUN")
+    return only, matrix
+
+
+def label_beta(
+    beta: np.ndarray, known_words: np.ndarray, topic_map: TopicMap, shares: np.ndarray, only: tuple[str, ...] | None = None
+) -> pl.DataFrame:
+    """Label segments from their β (N×K; NaN rows have no known words)."""
+    aspects, matrix = restrict(topic_map, only)
+    blind = known_words == 0
+    safe = np.where(blind[:, None], 0, beta)
+    gamma, unmapped = aspect_probabilities(safe, matrix)
+    gamma[gamma.sum(1) < 0.5] = fallback(aspects, matrix, shares)  # blind, or all its mass is on unmapped topics
+    best = gamma.argmax(1)
+    columns = {
+        "aspect": pl.Series(aspects).gather(best),
+        "probability": gamma[np.arange(len(gamma)), best],
+        "entropy": entropy(gamma).astype(np.float32),
+        "margin": margin(gamma).astype(np.float32),
+        "unmapped": unmapped.astype(np.float32),
+        "topic": pl.Series(safe.argmax(1), dtype=pl.Int32).set(pl.Series(blind), None),
+        "known_words": known_words.astype(np.int32),
+    }
+    return pl.DataFrame({**columns, **{PREFIX + aspect: gamma[:, place] for place, aspect in enumerate(aspects)}})

@@ -1,0 +1,35 @@
+"""The only optimisation loop: rate → step → clip → log. A model brings its batches and the function that turns one into named losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def warmup_rate(step: int, factor: float, model_size: float, warmup: int) -> float:
+    """Return the learning rate of "Attention is all you need": it rises for `warmup` steps, then falls as step^-½."""
+    return float(factor * model_size**-0.5 * min(step**-0.5, step * warmup**-1.5))
+
+
+def optimise(
+    model: nn.Module,
+    batches: Iterable[Any],
+    losses: Callable[[Any], dict[str, Tensor]],
+    rate: Callable[[int], float],
+    clip: float,
+    log: Callable[[int, dict[str, Tensor]], None],
+) -> None:
+    """Take one Adam step per batch on the sum of its losses."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimiser = torch.optim.Adam(parameters, betas=(0.9, 0.999), eps=1e-8, fused=True)
+    for step, batch in enumerate(batches, 1):
+        optimiser.param_groups[0]["lr"] = rate(step)
+        parts = losses(batch)
+        optimiser.zero_grad()
+        torch.autograd.backward(sum(parts.values(), torch.zeros(())))
+        nn.utils.clip_grad_norm_(parameters, clip)
+        optimiser.step()
+        log(step, parts)

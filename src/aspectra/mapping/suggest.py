@@ -1,0 +1,260 @@
+"""Suggest an aspect for each topic by the paper's four rules: from words alone, or from labelled development segments.
+
+By words: keywords near one aspect → that aspect; near two → unmapped; near none → General, or unmapped if seldom seen together.
+By development segments: the map under which the gold aspects are most likely is refined while that improves F1 by more than a
+margin. The same search on parts of the segments, scored on the rest, tells how good such a map is on segments it has not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aspectra.config import GENERAL
+from aspectra.errors import InputError
+from aspectra.evaluate import averages, count_confusion, gold_matrix
+
+NEAR = 1.25  # standard deviations above the mean topic from which a topic is near an aspect
+APART = 0.3  # standard deviations by which the nearest aspect must lead
+OUTLIER = 2.0  # robust standard deviations below the median from which a topic's coherence is too low
+
+BALANCES = (0.3, 0.5, 0.7, 0.9)  # from every segment counts the same (0) to every aspect counts the same (1)
+MARGIN = 2.0  # a refinement must gain more than this many segments
+FLOOR = 1e-3  # added to γ, so that an aspect without a topic is unlikely rather than impossible
+FOLDS = 5
+SWEEPS = 10
+METRICS = ("f1_micro", "f1_macro", "f1_weighted")
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """`flag` is clear, general, ambiguous or incoherent; `confidence` lies between 0 and 1; `why` is a sentence for a person."""
+
+    topic: int
+    aspect: str | None
+    flag: str
+    confidence: float
+    why: str
+
+
+@dataclass(frozen=True)
+class DevSuggestion:
+    """`honest` scores segments that the search had not seen, pooled over folds; `fitted` those it was made from."""
+
+    suggestions: tuple[Suggestion, ...]
+    honest: dict[str, float]
+    fitted: dict[str, float]
+
+
+def suggest_by_words(
+    keywords: Sequence[Sequence[str]],
+    coherence: np.ndarray,
+    words: Sequence[str],
+    matrix: np.ndarray,
+    aspects: Sequence[str],
+    seeds: dict[str, list[str]] | None = None,
+) -> list[Suggestion]:
+    """Compare each topic's keywords with the aspects' seed words, or else with the words of their names.
+
+    `coherence` is the topics' NPMI, `matrix` the vectors of `words`, V×D.
+    """
+    meanings = aspect_words(aspects, seeds or {}, set(words))
+    nearness = topic_nearness(keywords, list(meanings.values()), words, matrix)
+    spread = 1.4826 * np.median(np.abs(coherence - np.median(coherence)))
+    incoherent = coherence < np.median(coherence) - OUTLIER * spread
+    return [suggest_topic(topic, nearness[topic], meanings, bool(incoherent[topic])) for topic in range(len(keywords))]
+
+
+def aspect_words(aspects: Sequence[str], seeds: dict[str, list[str]], known: set[str]) -> dict[str, list[str]]:
+    """Return the known words that stand for each aspect but General."""
+    unknown = sorted(set(seeds) - set(aspects))
+    if unknown:
+        raise InputError(f"Seed words for {', '.join(unknown)}, which is not among the aspects {', '.join(aspects)}.")
+    words = {aspect: known_words(seeds.get(aspect, [aspect]), known) for aspect in aspects if aspect != GENERAL}
+    if not words:
+        raise InputError(f"Give at least one aspect besides {GENERAL}.")
+    nameless = [aspect for aspect, found in words.items() if not found]
+    if nameless:
+        raise InputError(
+            f"No word for {', '.join(nameless)} occurs in the reviews. Give seed words that do, such as 'screen, color'."
+        )
+    return words
+
+
+def known_words(phrases: Sequence[str], known: set[str]) -> list[str]:
+    """Split phrases into words and keep the known ones, in the singular where only that is known."""
+    tokens = re.findall(r"[^\W\d_]+", " ".join(phrases).lower())
+    forms = [(token, token.removesuffix("s"), token.removesuffix("es"), re.sub("ies$", "y", token)) for token in tokens]
+    found = [next((form for form in several if form in known), None) for several in forms]
+    return list(dict.fromkeys(word for word in found if word is not None))
+
+
+def topic_nearness(
+    keywords: Sequence[Sequence[str]], meanings: Sequence[Sequence[str]], words: Sequence[str], matrix: np.ndarray
+) -> np.ndarray:
+    """Return K×A mean cosines, centred and scaled per aspect over the topics, so that aspects can be compared."""
+    centred = matrix - matrix.mean(axis=0)  # V×D; else all words are alike
+    unit = centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9)
+    row = {word: number for number, word in enumerate(words)}
+    topics, targets = (
+        np.stack([unit[[row[word] for word in group]].mean(axis=0) for group in groups]) for groups in (keywords, meanings)
+    )
+    cosine = topics @ targets.T  # K×A
+    return np.asarray((cosine - cosine.mean(axis=0)) / np.maximum(cosine.std(axis=0), 1e-9))
+
+
+def suggest_topic(topic: int, nearness: np.ndarray, meanings: dict[str, list[str]], incoherent: bool) -> Suggestion:
+    """Apply the four rules; General competes with the aspects at a constant nearness."""
+    odds = np.exp(2 * np.append(nearness, NEAR))
+    shares = odds / odds.sum()
+    ranked = sorted(zip(nearness.tolist(), meanings, shares.tolist(), strict=False), reverse=True)
+    near, first, share = ranked[0]
+    rivals = [aspect for value, aspect, _ in ranked[1:] if near - value < APART]
+    if near < NEAR and incoherent:
+        return Suggestion(topic, None, "incoherent", 1 - share, "Its keywords are near no aspect and seldom occur together.")
+    if near < NEAR:
+        return Suggestion(
+            topic, GENERAL, "general", float(shares[-1]), f"Its keywords are near no aspect; the nearest is {first}."
+        )
+    if rivals:
+        return Suggestion(topic, None, "ambiguous", 1 - share, f"Its keywords are about as near to {first} as to {rivals[0]}.")
+    return Suggestion(topic, first, "clear", share, f"Its keywords are nearest to {first} ({', '.join(meanings[first])}).")
+
+
+def suggest_by_dev(beta: np.ndarray, gold: Sequence[frozenset[str]], aspects: Sequence[str], seed: int = 0) -> DevSuggestion:
+    """Search the map that serves N labelled segments best; beta is N×K.
+
+    Best is the mean of micro and macro F1 or, without General among the aspects, weighted F1.
+    """
+    member = gold_matrix(gold, aspects)
+    if len(beta) != len(member) or len(member) < FOLDS:
+        raise InputError(
+            f"One row of topics for each of at least {FOLDS} gold segments is needed, got {len(beta)} for {len(member)}."
+        )
+    beta = beta.astype(np.float64)
+    chosen = search_map(beta, member, GENERAL in aspects)
+    unseen = np.zeros(len(member), dtype=np.int64)
+    agreement = np.zeros(len(chosen))
+    part = np.random.default_rng(seed).permutation(len(member)) % FOLDS
+    for fold in range(FOLDS):
+        rest, held = part != fold, part == fold
+        trial = search_map(beta[rest], member[rest], GENERAL in aspects)
+        unseen[held] = answer(beta[held], trial, len(aspects))
+        agreement += (trial == chosen) / FOLDS
+    return DevSuggestion(
+        suggestions=explain(beta, member, aspects, chosen, agreement),
+        honest=f1_scores(member, unseen, aspects),
+        fitted=f1_scores(member, answer(beta, chosen, len(aspects)), aspects),
+    )
+
+
+def f1_scores(member: np.ndarray, answers: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
+    values = averages(count_confusion(member, answers), aspects)
+    return {name: values[name] for name in METRICS}
+
+
+def explain(
+    beta: np.ndarray, member: np.ndarray, aspects: Sequence[str], chosen: np.ndarray, agreement: np.ndarray
+) -> tuple[Suggestion, ...]:
+    votes = beta.T @ (member / member.sum(axis=1, keepdims=True))  # K×A
+    votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1e-12)
+    flags = {None: "ambiguous", GENERAL: "general"}
+    result = []
+    for topic, number in enumerate(chosen.tolist()):
+        aspect = aspects[number] if number < len(aspects) else None
+        most = np.argsort(-votes[topic], kind="stable")[:2]
+        mix = ", ".join(f"{votes[topic, other]:.0%} {aspects[other]}" for other in most)
+        agree = f"{round(agreement[topic] * FOLDS)} of {FOLDS} searches on parts of the segments agree"
+        why = f"{'Unmapped' if aspect is None else aspect} serves the labelled segments best (on this topic {mix}); {agree}."
+        result.append(Suggestion(topic, aspect, flags.get(aspect, "clear"), float(agreement[topic]), why))
+    return tuple(result)
+
+
+def answer(beta: np.ndarray, chosen: np.ndarray, n_aspects: int) -> np.ndarray:
+    """Return the number of each segment's aspect under a map of K numbers, n_aspects for unmapped."""
+    return np.asarray((beta @ np.eye(n_aspects + 1)[chosen])[:, :n_aspects].argmax(axis=1))
+
+
+def search_map(beta: np.ndarray, member: np.ndarray, general: bool) -> np.ndarray:
+    n_aspects = member.shape[1]
+    starts = [most_likely_map(beta, member, balance) for balance in BALANCES]
+    scores = objective(np.stack([answer(beta, start, n_aspects) for start in starts], axis=1), member, general)
+    return refine_map(beta, member, starts[int(scores.argmax())], general)
+
+
+def most_likely_map(beta: np.ndarray, member: np.ndarray, balance: float) -> np.ndarray:
+    """Maximise the mean log of γ_gold / Σγ, which is smooth and therefore hard to over-fit."""
+    n_aspects = member.shape[1]
+    share = member / member.sum(axis=1, keepdims=True)  # N×A
+    support = share.sum(axis=0)
+    rarity = share @ (1 / np.maximum(support, 1)) * len(member) / (support > 0).sum()
+    weights = balance * rarity + (1 - balance)  # N
+
+    def gain(gamma: np.ndarray, mass: np.ndarray, topic: int) -> np.ndarray:
+        right = (gamma * member).sum(axis=1) + FLOOR
+        total = gamma.sum(axis=1) + FLOOR * n_aspects
+        raised = (weights * np.log1p(mass / right)) @ member  # where the topic's aspect is gold, γ_gold grows by its mass
+        return np.append(raised - weights @ np.log1p(mass / total), 0)
+
+    votes = beta.T @ (share * weights[:, None])
+    return ascend(beta, votes.argmax(axis=1), n_aspects, gain)
+
+
+def refine_map(beta: np.ndarray, member: np.ndarray, start: np.ndarray, general: bool) -> np.ndarray:
+    """Change what improves F1 on these segments by more than the margin."""
+    n_aspects = member.shape[1]
+
+    def score(gamma: np.ndarray, mass: np.ndarray, topic: int) -> np.ndarray:
+        best = gamma.argmax(axis=1)[:, None]
+        wins = gamma + mass[:, None] > gamma.max(axis=1, keepdims=True)
+        values = objective(np.hstack([np.where(wins, np.arange(n_aspects), best), best]), member, general)
+        values[start[topic]] += MARGIN / len(member)
+        return values
+
+    return ascend(beta, start, n_aspects, score)
+
+
+Value = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+
+
+def ascend(beta: np.ndarray, start: np.ndarray, n_aspects: int, value: Value) -> np.ndarray:
+    """Give each topic in turn its best choice until none changes.
+
+    `value` gets γ without the topic (N×A), the topic's mass (N) and its number, and rates the A aspects and unmapped.
+    """
+    chosen = start.copy()
+    gamma = beta @ np.eye(n_aspects + 1)[chosen]  # N×(A+1)
+    for _ in range(SWEEPS):
+        before = chosen.copy()
+        for topic, mass in enumerate(np.ascontiguousarray(beta.T)):
+            gamma[:, chosen[topic]] -= mass
+            values = value(gamma[:, :n_aspects], mass, topic)
+            values[chosen[topic]] += 1e-9  # a tie changes nothing
+            chosen[topic] = values.argmax()
+            gamma[:, chosen[topic]] += mass
+        if (chosen == before).all():
+            break
+    return chosen
+
+
+def objective(answers: np.ndarray, member: np.ndarray, general: bool) -> np.ndarray:
+    """Score O alternative answers to each segment at once, N×O: mean of micro and macro F1, or weighted F1 without General."""
+    n_segments, n_options = answers.shape
+    n_aspects = member.shape[1]
+    right = np.take_along_axis(member, answers, axis=1)
+    truth = np.where(right, answers, member.argmax(axis=1)[:, None])
+
+    def count(numbers: np.ndarray, where: np.ndarray) -> np.ndarray:
+        flat = (numbers + n_aspects * np.arange(n_options))[where]
+        return np.bincount(flat, minlength=n_options * n_aspects).reshape(n_options, n_aspects)
+
+    everywhere = np.ones_like(right)
+    hits, support, predicted = count(answers, right), count(truth, everywhere), count(answers, everywhere)
+    f1 = 2 * hits / np.maximum(support + predicted, 1)
+    if not general:
+        return np.asarray((f1 * support).sum(axis=1) / n_segments)
+    occurring = (support + predicted > 0).sum(axis=1)
+    return np.asarray((hits.sum(axis=1) / n_segments + f1.sum(axis=1) / occurring) / 2)

@@ -1,0 +1,298 @@
+"""The topic map: which aspect each topic stands for, who chose it, when and why; the paper's high-resolution selective mapping.
+
+As JSON {"version": 1, "topics": fingerprint, "aspects": [names], "choices": [{topic, aspect, keywords, by, at, why}]}: one choice
+per topic, in order; aspect null for an unmapped topic. `General` is always allowed and stands last. What a person chose is never
+overwritten unless told to, and replaced versions are kept in map-history/.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from aspectra.config import GENERAL
+from aspectra.errors import MapError
+from aspectra.rundir import write_atomic
+
+VERSION = 1
+UNMAPPED = "unmapped"
+SUGGESTION = "suggestion"
+LONGEST_NAME = 60
+
+
+def now() -> str:
+    """Return the time in UTC as ISO 8601 with seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`aspect` is None for an unmapped topic; `by` is "suggestion" or a person's name; `at` is ISO 8601 in UTC."""
+
+    topic: int
+    aspect: str | None
+    keywords: tuple[str, ...]
+    by: str
+    at: str
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**dataclasses.asdict(self), "keywords": list(self.keywords)}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        check_keys(values, {spec.name for spec in dataclasses.fields(cls)}, "A choice")
+        check_types(values, {"topic": int, "by": str, "at": str, "why": str, "keywords": list, "aspect": (str, type(None))})
+        if not all(isinstance(word, str) for word in values["keywords"]):
+            raise MapError(f"The keywords of topic {values['topic']} must be words, got {values['keywords']!r}.")
+        check_time(values["at"])
+        return cls(**{**values, "keywords": tuple(values["keywords"])})
+
+
+@dataclass(frozen=True)
+class TopicMap:
+    """`topics` is the fingerprint of the topics that the map was made for. Making one checks it and puts `General` last."""
+
+    aspects: tuple[str, ...]
+    choices: tuple[Choice, ...]
+    topics: str
+
+    def __post_init__(self) -> None:
+        chosen = {choice.aspect for choice in self.choices if choice.aspect is not None}
+        specific = tuple(name for name in self.aspects if name != GENERAL)
+        general = (GENERAL,) if GENERAL in chosen or GENERAL in self.aspects else ()
+        object.__setattr__(self, "aspects", specific + general)
+        check_aspects(self.aspects)
+        unknown = sorted(chosen - set(self.aspects))
+        if unknown:
+            raise MapError(
+                f"Unknown aspect {', '.join(unknown)}. Use one of {', '.join(self.aspects)}, or add it to the aspects."
+            )
+        numbers = [choice.topic for choice in self.choices]
+        if numbers != list(range(len(numbers))):
+            raise MapError(f"Each topic from 0 on needs one choice, in order: {what_is_wrong(numbers)}. Correct the choices.")
+
+    @property
+    def mapped(self) -> bool:
+        """Whether any topic has an aspect; labelling needs one."""
+        return any(choice.aspect is not None for choice in self.choices)
+
+    def matrix(self) -> np.ndarray:
+        """Return K×A zeros and ones, float32; the row of an unmapped topic is all zero."""
+        column = {aspect: number for number, aspect in enumerate(self.aspects)}
+        result = np.zeros((len(self.choices), len(self.aspects)), dtype=np.float32)
+        for choice in self.choices:
+            if choice.aspect is not None:
+                result[choice.topic, column[choice.aspect]] = 1
+        return result
+
+    def with_choice(self, topic: int, aspect: str | None, by: str, why: str = "") -> Self:
+        """Return a copy in which a person, or the suggestion, has now chosen the aspect of one topic."""
+        if not 0 <= topic < len(self.choices):
+            raise MapError(f"No topic {topic}: there are topics 0 to {len(self.choices) - 1}.")
+        chosen = dataclasses.replace(self.choices[topic], aspect=aspect, by=by, at=now(), why=why)
+        return dataclasses.replace(self, choices=(*self.choices[:topic], chosen, *self.choices[topic + 1 :]))
+
+    def to_dict(self) -> dict[str, Any]:
+        choices = [choice.to_dict() for choice in self.choices]
+        return {"version": VERSION, "topics": self.topics, "aspects": list(self.aspects), "choices": choices}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        if isinstance(values, dict) and values.get("version", VERSION) != VERSION:
+            raise MapError(f"The topic map has version {values['version']!r}, this program reads {VERSION}. Update aspectra.")
+        check_keys(values, {"version", "topics", "aspects", "choices"}, "A topic map")
+        check_types(values, {"topics": str, "aspects": list, "choices": list})
+        choices = tuple(Choice.from_dict(choice) for choice in values["choices"])
+        return cls(aspects=tuple(values["aspects"]), choices=choices, topics=values["topics"])
+
+
+def check_keys(values: Any, expected: set[str], what: str) -> None:
+    if not isinstance(values, dict) or set(values) != expected:
+        found = sorted(values) if isinstance(values, dict) else type(values).__name__
+        raise MapError(f"{what} must have exactly {', '.join(sorted(expected))}; found {found}.")
+
+
+def check_types(values: dict[str, Any], types: dict[str, Any]) -> None:
+    for name, kind in types.items():
+        if not isinstance(values[name], kind) or isinstance(values[name], bool):
+            raise MapError(f"{name} of a topic map has a value that cannot be right: {values[name]!r}.")
+
+
+def check_time(at: str) -> None:
+    try:
+        known_zone = datetime.fromisoformat(at).tzinfo is not None
+    except ValueError:
+        known_zone = False
+    if not known_zone:
+        raise MapError(f"at must be a time such as {now()}, got {at!r}.")
+
+
+def check_aspects(aspects: Sequence[str]) -> None:
+    """Raise MapError unless the names can be used: printable, 1 to 60 characters, not reserved, different but for case."""
+    seen: set[str] = set()
+    for name in aspects:
+        if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
+            raise MapError(f"An aspect's name must be printable text without blanks around it, got {name!r}.")
+        if len(name) > LONGEST_NAME:
+            raise MapError(f"An aspect's name has at most {LONGEST_NAME} characters, got {len(name)}: {name!r}.")
+        if name.casefold() == UNMAPPED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
+            raise MapError(f"{name!r} cannot name an aspect: {UNMAPPED!r} is reserved and {GENERAL!r} is written so.")
+        if name.casefold() in seen:
+            raise MapError(f"The aspect {name!r} is there twice (capitals do not count). Remove one.")
+        seen.add(name.casefold())
+
+
+def what_is_wrong(numbers: list[int]) -> str:
+    twice = sorted({number for number in numbers if numbers.count(number) > 1})
+    missing = sorted(set(range(max(numbers, default=0) + 1)) - set(numbers))
+    faults = ("twice", twice), ("missing", missing)
+    return "; ".join(f"{fault} {', '.join(map(str, topics))}" for fault, topics in faults if topics) or f"found {numbers}"
+
+
+def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
+    """Read a topic map; refuse one that was made for other topics than those with the expected fingerprint."""
+    try:
+        values = json.loads(path.read_bytes().decode())
+    except FileNotFoundError as error:
+        raise MapError(f"No topic map in {path.parent}. Map the topics first: aspectra map {path.parent}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        remedy = f"Correct it, take a version from {history_folder(path)}, or start anew: aspectra map {path.parent} --replace"
+        raise MapError(f"{path} is not JSON: {error}. {remedy}") from error
+    try:
+        topic_map = TopicMap.from_dict(values)
+    except MapError as error:
+        raise MapError(f"{path}: {error}") from error
+    if expected_topics is not None and topic_map.topics != expected_topics:
+        raise MapError(f"{path} was made for other topics. Map them again: aspectra map {path.parent} --replace")
+    return topic_map
+
+
+def write_map(path: Path, topic_map: TopicMap) -> None:
+    """Replace the map in one step and keep the version before it in map-history/; write nothing if nothing changes."""
+    data = (json.dumps(topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
+    previous = path.read_bytes() if path.exists() else None
+    if data == previous:
+        return
+    if previous is not None:
+        write_atomic(free_history_name(path), previous)
+    write_atomic(path, data)
+
+
+def history_folder(path: Path) -> Path:
+    return path.parent / "map-history"
+
+
+def free_history_name(path: Path) -> Path:
+    folder = history_folder(path)
+    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    number = 1
+    while (name := folder / f"{time}-{number}.json").exists():
+        number += 1
+    return name
+
+
+def merge(old: TopicMap | None, new: TopicMap, replace: bool = False) -> TopicMap:
+    """Return the new map with what a person chose in the old one kept, unless told to replace it.
+
+    A choice that is the same as before keeps its time; aspects that only kept choices use are added.
+    """
+    if old is None or replace:
+        return new
+    if old.topics != new.topics:
+        raise MapError("The topic map was made for other topics. Map them again with --replace.")
+    spelling = {name.casefold(): name for name in new.aspects}
+    kept = [respell(choice, spelling) for choice in old.choices]
+    choices = tuple(before if stays(before, after) else after for before, after in zip(kept, new.choices, strict=True))
+    added = {choice.aspect: None for choice in choices if choice.aspect is not None and choice.aspect not in new.aspects}
+    return TopicMap(aspects=(*new.aspects, *added), choices=choices, topics=new.topics)
+
+
+def respell(choice: Choice, spelling: dict[str, str]) -> Choice:
+    if choice.aspect is None:
+        return choice
+    return dataclasses.replace(choice, aspect=spelling.get(choice.aspect.casefold(), choice.aspect))
+
+
+def stays(before: Choice, after: Choice) -> bool:
+    return before.by != SUGGESTION or dataclasses.replace(before, at=after.at) == after
+
+
+COLUMNS = ("topic", "aspect", "keywords", "note")
+
+
+def export_csv(topic_map: TopicMap, path: Path) -> None:
+    """Write the map as a table for a spreadsheet, UTF-8 with a byte order mark so that Excel reads it right."""
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(COLUMNS)
+    for choice in topic_map.choices:
+        writer.writerow((choice.topic, choice.aspect or UNMAPPED, " ".join(choice.keywords), choice.why))
+    write_atomic(path, table.getvalue().encode("utf-8-sig"))
+
+
+def import_csv(path: Path, current: TopicMap, by: str) -> TopicMap:
+    """Return the current map with the rows that differ in the table as choices of this person.
+
+    A blank aspect or `unmapped` is unmapped, capitals do not count, and a row with keywords must have those of its topic.
+    """
+    result, seen = current, set()
+    for place, row in read_table(path):
+        topic = row_topic(row, current, place)
+        if topic in seen:
+            raise MapError(f"{place}: topic {topic} is there twice. Remove one.")
+        seen.add(topic)
+        before = current.choices[topic]
+        aspect, note = row_aspect(row, current, place), row.get("note", before.why).strip()
+        if (aspect, note) != (before.aspect, before.why):
+            result = result.with_choice(topic, aspect, by, note)
+    missing = sorted(set(range(len(current.choices))) - seen)
+    if missing:
+        raise MapError(
+            f"{path} has no row for topic {', '.join(map(str, missing))}. Put it back; leave its aspect blank to unmap it."
+        )
+    return result
+
+
+def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """Return each row with its place in words; the delimiter is the one that the first line has most of."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise MapError(f"No file {path}. Export the map first and edit that file.") from error
+    except UnicodeDecodeError as error:
+        raise MapError(f'{path} is not UTF-8. In Excel, save it as "CSV UTF-8".') from error
+    header = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), restval="")
+    if not {"topic", "aspect"} <= set(reader.fieldnames or ()):
+        raise MapError(f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; found {header.strip()!r}.")
+    return [(f"{path}, line {reader.line_num}", row) for row in reader]
+
+
+def row_topic(row: dict[str, str], current: TopicMap, place: str) -> int:
+    number = row["topic"].strip()
+    if not number.isdecimal() or int(number) >= len(current.choices):
+        raise MapError(f"{place}: topic must be a number from 0 to {len(current.choices) - 1}, got {number!r}.")
+    keywords = row.get("keywords", "").split()
+    if keywords and keywords != list(current.choices[int(number)].keywords):
+        raise MapError(f"{place}: these are not the keywords of topic {number}. The table is of other topics: export it again.")
+    return int(number)
+
+
+def row_aspect(row: dict[str, str], current: TopicMap, place: str) -> str | None:
+    name = row["aspect"].strip()
+    if name.casefold() in ("", UNMAPPED):
+        return None
+    spelling = {known.casefold(): known for known in (*current.aspects, GENERAL)}
+    if name.casefold() not in spelling:
+        raise MapError(f"{place}: unknown aspect {name!r}. Use one of {', '.join(spelling.values())} or {UNMAPPED}.")
+    return spelling[name.casefold()]

@@ -1,0 +1,179 @@
+"""The run directory: the names of all artifacts, once; atomic writes; checksums and fingerprints.
+
+A stage is finished when `manifest.json` holds its fingerprint (a hash of its settings and of what it was made from) and the checksums of
+its files. `fit` re-runs a stage only if its fingerprint is not there, so an interrupted fit goes on where it stopped, and a
+file that was damaged afterwards is refused instead of believed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from aspectra.errors import RunError
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+CONFIG = "config.json"
+SEGMENTS = "segments.parquet"
+TOKENS = "tokens.npz"
+VOCABULARY = "vocabulary.json"
+VECTORS = "vectors.npy"
+TEACHER = "teacher.safetensors"
+HISTORY = "history.jsonl"
+TOPICS = "topics.json"
+TOPIC_MAP = "topic_map.json"
+
+STAGE_FILES = {
+    "prepare": (SEGMENTS, TOKENS, VOCABULARY),
+    "vectors": (VECTORS,),
+    "teacher": (TEACHER, HISTORY),
+    "topics": (TOPICS, CONFIG),
+}
+
+
+@contextlib.contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`, put in its place when the block ends well and removed when it does not."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    except OSError as error:
+        raise RunError(f"Cannot write {path}: {error.strerror or error}. Choose a folder that you may write to.") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise RunError(f"Cannot write {path}: {error.strerror or error}. Nothing was changed.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old content or the new, never half of it."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_atomic(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise RunError(f"{path} is missing. Fit the reviews again into a new --run.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise RunError(f"{path} is damaged ({error}). Fit the reviews again into a new --run.") from None
+
+
+def fingerprint(*parts: Any) -> str:
+    """Hash JSON-able values into 16 hex digits; equal values give equal digits on every machine."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=True).encode()).hexdigest()[:16]
+
+
+def checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class RunDir:
+    """One run directory on disk."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def create(self) -> None:
+        """Make the directory, or take up an existing run; refuse a folder that holds something else."""
+        if self.path.exists() and not self.path.is_dir():
+            raise RunError(f"{self.path} is a file, not a folder. Choose another --run.")
+        if (self / MANIFEST).exists():
+            self._manifest()
+            self._sweep()
+            return
+        if self.path.is_dir() and any(not path.name.startswith(".") for path in self.path.iterdir()):
+            raise RunError(f"{self.path} is not empty and not a run of aspectra. Choose another --run, or empty it first.")
+        write_json(self / MANIFEST, {"format": FORMAT, "stages": {}})
+
+    def _sweep(self) -> None:
+        """Remove what a killed process was still writing."""
+        for name in (MANIFEST, *itertools.chain(*STAGE_FILES.values())):
+            for leftover in self.path.glob(f".{name}.*"):
+                leftover.unlink(missing_ok=True)
+
+    def _manifest(self) -> dict[str, Any]:
+        if not self.path.is_dir():
+            raise RunError(f"{self.path} is not there. Make it first: aspectra fit reviews.csv --run {self.path}")
+        if not (self / MANIFEST).exists():
+            raise RunError(
+                f"{self.path} is not a run of aspectra: it has no {MANIFEST}. Name the folder given to aspectra fit --run."
+            )
+        manifest: dict[str, Any] = read_json(self / MANIFEST)
+        found = manifest.get("format") if isinstance(manifest, dict) else None
+        if found != FORMAT:
+            raise RunError(
+                f"{self.path} has format {found}, this version reads format {FORMAT}. "
+                "Update aspectra, or fit the reviews again into a new --run."
+            )
+        if not isinstance(manifest.get("stages"), dict):
+            raise RunError(f"{self / MANIFEST} is damaged (no stages). Fit the reviews again into a new --run.")
+        return manifest
+
+    def config(self) -> dict[str, Any]:
+        """Return the settings of a finished run."""
+        self.check("topics")
+        return dict(read_json(self / CONFIG))
+
+    def finished(self, stage: str, mark: str) -> bool:
+        """Tell whether a stage was completed with this fingerprint and its files are still whole."""
+        entry = self._manifest()["stages"].get(stage)
+        return (
+            bool(entry)
+            and entry["fingerprint"] == mark
+            and all(self._whole(name, digest) for name, digest in entry["files"].items())
+        )
+
+    def _whole(self, name: str, digest: str) -> bool:
+        return (self / name).exists() and checksum(self / name) == digest
+
+    def finish(self, stage: str, mark: str) -> None:
+        """Record a stage as complete and forget those after it, whose input has changed."""
+        order = list(STAGE_FILES)
+        kept = {name: entry for name, entry in self._manifest()["stages"].items() if order.index(name) < order.index(stage)}
+        kept[stage] = {"fingerprint": mark, "files": {name: checksum(self / name) for name in STAGE_FILES[stage]}}
+        write_json(self / MANIFEST, {"format": FORMAT, "stages": kept})
+
+    def check(self, *stages: str) -> None:
+        """Raise unless the stages are finished and their files unchanged since."""
+        done = self._manifest()["stages"]
+        for stage in stages:
+            if stage not in done:
+                raise RunError(
+                    f"{self.path} is not finished: its stage '{stage}' is missing. Repeat the fit: it goes on where it stopped."
+                )
+            for name, digest in done[stage]["files"].items():
+                if not self._whole(name, digest):
+                    raise RunError(f"{self / name} is missing or damaged. Repeat the fit: it makes again what is not whole.")
+
+    def mark(self, stage: str) -> str:
+        """Return the fingerprint under which a stage was finished."""
+        self.check(stage)
+        return str(self._manifest()["stages"][stage]["fingerprint"])

@@ -1,0 +1,209 @@
+"""The embedded sample: reviews of invented espresso machines, written by us, with planted aspects and gold labels.
+
+A sentence is a template of one theme of one aspect, its slots filled at random; the templates are in sample_words.toml. The
+rating sets the mood, General is the most frequent aspect as in real reviews, and one trend is planted: complaints about the
+noise of `TREND_PRODUCT` rise from `TREND_START` on. The same seed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from aspectra.config import GENERAL
+from aspectra.errors import ConfigError, InputError
+
+ASPECTS: tuple[str, ...] = ("Taste", "Noise", "Cleaning", "Design", "Price", "Service", "Ease of use")
+SEEDS: dict[str, list[str]] = {
+    "Taste": ["taste", "crema", "bitter", "flavor", "aroma"],
+    "Noise": ["noise", "loud", "pump", "grinder", "vibration"],
+    "Cleaning": ["descale", "rinse", "limescale", "tray", "dishwasher"],
+    "Design": ["design", "look", "plastic", "steel", "footprint"],
+    "Price": ["price", "expensive", "cheap", "cost", "discount"],
+    "Service": ["refund", "warranty", "support", "delivery", "repair"],
+    "Ease of use": ["setup", "manual", "button", "refill", "app"],
+}
+PRODUCTS = ("Velluta One", "Velluta Duo", "Torrevo 500", "Mokkari Pro", "Perkolo Mini", "Caffonda Classic", "Lindero S")
+TREND_PRODUCT = "Torrevo 500"
+FIRST_DAY, DAYS = date(2023, 1, 1), 731
+TREND_START = date(2024, 9, 1)
+
+SHARES = {GENERAL: 39, "Taste": 15, "Cleaning": 10, "Ease of use": 9, "Design": 8, "Price": 8, "Service": 7, "Noise": 6}
+TREND_FACTOR = 7  # how much more often a review within the trend speaks about noise
+RATINGS, TREND_RATINGS = (13, 8, 11, 23, 45), (30, 25, 20, 15, 10)  # weights of 1 to 5 stars
+GOOD = {1: 0.08, 2: 0.3, 3: 0.5, 4: 0.8, 5: 0.94}  # chance that a clause is good, by rating
+LENGTHS = (12, 16, 18, 17, 14, 10, 6, 4, 3)  # weights of 1 to 9 sentences
+AND, BUT, OPENER, CLOSER = 0.2, 0.09, 0.16, 0.1  # chances per sentence of a second clause, of words before and after
+EMOJI, NEWLINES, SLOPPY = 0.1, 0.05, 0.15  # chances per review; a sloppy writer uses no capitals
+TYPO = 0.004, 0.03  # chance per word, of careful and sloppy writers
+
+Tables = dict[str, list[str]]  # slot or mood -> fillers or templates
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`reviews` has review_id, product, date, rating and text; `gold` has text (one sentence of another review) and aspects."""
+
+    reviews: pl.DataFrame
+    gold: pl.DataFrame
+
+
+class Sentence(NamedTuple):
+    text: str
+    aspects: list[str]
+
+
+class Review(NamedTuple):
+    product: str
+    date: date
+    rating: int
+    sentences: list[Sentence]
+
+
+class Theme(NamedTuple):
+    aspect: str
+    tables: Tables
+    weight: float
+
+
+def generate(n_reviews: int = 3000, n_gold: int = 600, seed: int = 0) -> Sample:
+    """Write reviews, and label sentences of other reviews as gold."""
+    for name, value, least in (("n_reviews", n_reviews, 1), ("n_gold", n_gold, 2)):
+        if value < least:
+            raise ConfigError(f"{name} must be at least {least}, got {value}.")
+    rng = random.Random(f"reviews {seed}")
+    reviews = [write_review(rng) for _ in range(n_reviews)]
+    columns = {
+        "review_id": [f"r{i:05}" for i in range(1, n_reviews + 1)],
+        "product": [review.product for review in reviews],
+        "date": [review.date for review in reviews],
+        "rating": [review.rating for review in reviews],
+        "text": [join_sentences(rng, review.sentences) for review in reviews],
+    }
+    seen = {bare(sentence.text) for review in reviews for sentence in review.sentences}
+    return Sample(pl.DataFrame(columns), draw_gold(random.Random(f"gold {seed}"), n_gold, seen))
+
+
+def write(folder: Path, sample: Sample) -> tuple[Path, Path, Path]:
+    """Write reviews.csv (with the byte order mark that Excel needs), and the gold halves dev.jsonl and test.jsonl."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file. Give the name of a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = folder / "reviews.csv", folder / "dev.jsonl", folder / "test.jsonl"
+    half = len(sample.gold) // 2
+    sample.reviews.write_csv(paths[0], include_bom=True)
+    sample.gold[:half].write_ndjson(paths[1])
+    sample.gold[half:].write_ndjson(paths[2])
+    return paths
+
+
+def draw_gold(rng: random.Random, n_gold: int, seen: set[str]) -> pl.DataFrame:
+    """Take a sentence from each of many new reviews: none twice and none seen, even if written in other case or punctuation."""
+    gold: dict[str, Sentence] = {}
+    while len(gold) < n_gold:
+        sentence = rng.choice(write_review(rng).sentences)
+        key = bare(sentence.text)
+        if key not in seen:
+            gold.setdefault(key, sentence)
+    return pl.DataFrame({"text": [s.text for s in gold.values()], "aspects": [s.aspects for s in gold.values()]})
+
+
+def bare(text: str) -> str:
+    """Return the words alone, to tell whether two sentences are the same."""
+    return " ".join(re.findall(r"[\w$%]+", text.lower()))
+
+
+def write_review(rng: random.Random) -> Review:
+    product = rng.choice(PRODUCTS)
+    day = FIRST_DAY + timedelta(days=rng.randrange(DAYS))
+    in_trend = product == TREND_PRODUCT and day >= TREND_START
+    rating = rng.choices(range(1, 6), TREND_RATINGS if in_trend else RATINGS)[0]
+    n_sentences = rng.choices(range(1, 10), LENGTHS)[0]
+    order = draw_themes(rng, n_sentences, TREND_FACTOR if in_trend else 1)
+    sloppy = rng.random() < SLOPPY
+    sentences = [write_sentence(rng, theme, rating, product, sloppy) for theme in order]
+    if rng.random() < EMOJI:
+        text, aspects = sentences[-1]
+        emoji = rng.choice(words()["frame"]["emoji" if rating > 2 else "emoji_bad"])
+        sentences[-1] = Sentence(f"{text} {emoji}", aspects)
+    return Review(product, day, rating, sentences)
+
+
+def draw_themes(rng: random.Random, count: int, noise_factor: int) -> list[Theme]:
+    """Draw up to `count` themes, each at most once, so that a review does not repeat itself."""
+    weights = [theme.weight * (noise_factor if theme.aspect == "Noise" else 1) for theme in themes()]
+    drawn = rng.choices(range(len(weights)), weights, k=count)
+    return [themes()[i] for i in dict.fromkeys(drawn)]
+
+
+def write_sentence(rng: random.Random, theme: Theme, rating: int, product: str, sloppy: bool) -> Sentence:
+    """Write one sentence: a clause, or two of the same aspect and mood, or two of other aspects and opposite mood ("but")."""
+    frame = words()["frame"]
+    good = rng.random() < GOOD[rating]
+    text, aspects = write_clause(rng, theme, good, product), [theme.aspect]
+    if rng.random() < AND:
+        other = rng.choice([t for t in themes() if t.aspect == theme.aspect and t != theme])
+        text += rng.choice(frame["and"]) + write_clause(rng, other, good, product)
+    elif theme.aspect != GENERAL and rng.random() < BUT:
+        other = rng.choice([t for t in themes() if t.aspect not in (GENERAL, theme.aspect)])
+        text += rng.choice(frame["but"]) + write_clause(rng, other, not good, product)
+        aspects.append(other.aspect)
+    if rng.random() < OPENER:
+        text = fill(rng, rng.choice(frame["openers"]), {}, product) + text
+    if rng.random() < CLOSER:
+        text += fill(rng, rng.choice(frame["closers"]), {}, product)
+    text = add_typos(rng, text, TYPO[sloppy])
+    return Sentence((text if sloppy else text[0].upper() + text[1:]) + rng.choice(frame["ends"]), aspects)
+
+
+def write_clause(rng: random.Random, theme: Theme, good: bool, product: str) -> str:
+    mood = theme.tables.get("good" if good else "bad", []) + theme.tables.get("any", [])
+    text = fill(rng, rng.choice(mood), theme.tables, product)
+    return re.sub(r"\b([Aa]) (?=[aeioAEIO])", r"\1n ", text)
+
+
+def fill(rng: random.Random, template: str, tables: Tables, product: str) -> str:
+    """Replace each {slot} by one of its fillers, which may hold slots; the theme's own slots come before the shared ones."""
+    slots = {**words()["shared"], **tables, "product": [product]}
+    while "{" in template:
+        template = re.sub(r"\{(\w+)\}", lambda match: rng.choice(slots[match[1]]), template)
+    return template
+
+
+def add_typos(rng: random.Random, text: str, rate: float) -> str:
+    """Swap, drop or double a letter inside some of the longer words."""
+    tokens = text.split(" ")
+    for i, token in enumerate(tokens):
+        if len(token) > 4 and token.isalpha() and rng.random() < rate:
+            at = rng.randrange(1, len(token) - 2)
+            middle = rng.choice((token[at + 1] + token[at], token[at], token[at] + token[at : at + 2]))
+            tokens[i] = token[:at] + middle + token[at + 2 :]
+    return " ".join(tokens)
+
+
+def join_sentences(rng: random.Random, sentences: list[Sentence]) -> str:
+    return ("\n" if rng.random() < NEWLINES else " ").join(sentence.text for sentence in sentences)
+
+
+@cache
+def words() -> dict[str, Any]:
+    text = resources.files("aspectra").joinpath("sample_words.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def themes() -> tuple[Theme, ...]:
+    return tuple(
+        Theme(aspect, tables, share / len(words()[aspect]))
+        for aspect, share in SHARES.items()
+        for tables in words()[aspect].values()
+    )

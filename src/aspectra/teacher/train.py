@@ -1,0 +1,109 @@
+"""Training of the teacher: topics start as k-means centroids of the word vectors and learn by contrast, in one pass over the segments."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from aspectra.config import FitConfig
+from aspectra.corpus import Ragged
+from aspectra.loop import optimise, warmup_rate
+from aspectra.teacher.losses import contrastive, penalty
+from aspectra.teacher.model import Teacher
+from aspectra.vectors import Progress, WordVectors
+
+LOG_EVERY = 100
+ENCODE_BATCH = 4096
+FEWEST_STEPS, MOST_STEPS = 4_000, 12_000
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A teacher and how its losses went."""
+
+    teacher: Teacher
+    history: list[dict[str, float]]
+
+
+@contextlib.contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Run a block on so many torch threads; tiny batches are fastest on one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def start_topics(vectors: WordVectors, n_topics: int, seed: int) -> np.ndarray:
+    """Return the K×D centroids of k-means over the word vectors."""
+    from sklearn.cluster import KMeans
+
+    centroids = KMeans(n_topics, n_init=1, random_state=seed).fit(vectors.matrix).cluster_centers_
+    return np.asarray(centroids, dtype=np.float32)
+
+
+def choose_steps(n_rows: int, config: FitConfig) -> int:
+    """Return the steps asked for, or one pass within FEWEST_STEPS…MOST_STEPS: a small corpus needs several, a large one not all."""
+    return config.steps or min(MOST_STEPS, max(FEWEST_STEPS, -(-n_rows // config.batch_size)))
+
+
+def batches(tokens: Ragged, rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield so many batches of ids and masks (B×L), shuffled anew in each pass over the rows."""
+    random = np.random.default_rng(config.seed)
+    order = rows[:0]
+    for _ in range(steps):
+        if len(order) < min(config.batch_size, len(rows)):
+            order = random.permutation(rows)
+        batch, order = order[: config.batch_size], order[config.batch_size :]
+        ids, mask = tokens.padded(batch, config.max_tokens)
+        yield torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))
+
+
+def losses(teacher: Teacher, config: FitConfig, batch: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+    """Return the parts of the loss for one batch."""
+    encoding = teacher(*batch)
+    return {
+        "contrastive": contrastive(encoding.words, encoding.topics, config.temperature),
+        "penalty": config.penalty_weight * penalty(teacher.topics),
+    }
+
+
+def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress) -> Trained:
+    """Train a teacher on some rows of the corpus."""
+    torch.manual_seed(config.seed)
+    start = torch.from_numpy(start_topics(vectors, config.n_topics, config.seed))
+    teacher = Teacher(torch.from_numpy(vectors.matrix), start, config)
+    history: list[dict[str, float]] = []
+    steps = choose_steps(len(rows), config)
+
+    def log(step: int, parts: dict[str, Tensor]) -> None:
+        if step % LOG_EVERY == 0 or step == 1:
+            history.append({"step": step, **{name: round(float(value.detach()), 5) for name, value in parts.items()}})
+            progress(min(1.0, step / steps))
+
+    rate = partial(warmup_rate, factor=config.learning_factor, model_size=config.model_size, warmup=config.warmup)
+    with torch_threads(1):
+        optimise(teacher, batches(tokens, rows, steps, config), partial(losses, teacher, config), rate, config.clip, log)
+    return Trained(teacher.eval(), history)
+
+
+def encode(teacher: Teacher, tokens: Ragged, max_tokens: int) -> np.ndarray:
+    """Return β for every row, N×K; a row without known words gets NaN."""
+    beta = np.full((len(tokens), len(teacher.topics)), np.nan, dtype=np.float32)
+    lengths = np.minimum(tokens.lengths, max_tokens)
+    order = np.argsort(lengths, kind="stable")
+    order = order[lengths[order] > 0]  # like lengths together: hardly any padding
+    with torch.inference_mode():
+        for start in range(0, len(order), ENCODE_BATCH):
+            rows = order[start : start + ENCODE_BATCH]
+            ids, mask = tokens.padded(rows, max_tokens)
+            beta[rows] = teacher(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))).beta.numpy()
+    return beta

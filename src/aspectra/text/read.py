@@ -1,0 +1,313 @@
+"""Files of reviews → record batches (polars frames), streamed: CSV, TSV, JSONL, Parquet and text (one review a line), also gzipped.
+
+Rows that cannot be used are counted in `Source.skipped`, with their line numbers. What makes the whole file unusable (encoding, a quote
+that never closes, NUL bytes, no text column) is an InputError with the remedy.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import io
+import itertools
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from aspectra.errors import InputError
+from aspectra.rundir import checksum
+
+BATCH = 20_000
+LONGEST_FIELD = 64 * 2**20
+FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
+TEXT_NAMES = (
+    "text",
+    "review",
+    "reviewtext",
+    "reviewbody",
+    "reviewcontent",
+    "content",
+    "body",
+    "comment",
+    "comments",
+    "sentence",
+    "segment",
+)
+
+Lines = Iterator[str]
+Numbered = tuple[Sequence[int], pl.DataFrame]
+
+
+@dataclass
+class Skipped:
+    """Rows left out, and why: (file, line or row number, reason)."""
+
+    rows: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def summary(self) -> list[str]:
+        """Say each reason once, with how many rows and which."""
+        said = []
+        for file, reason in dict.fromkeys((file, reason) for file, _, reason in self.rows):
+            numbers = [number for other, number, why in self.rows if (other, why) == (file, reason)]
+            shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
+            said.append(f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})")
+        return said
+
+
+@dataclass
+class Source:
+    """Reviews in one or several files of the same columns."""
+
+    paths: list[Path]
+    text_column: str
+    id_column: str | None
+    encoding: str
+    skipped: Skipped = field(default_factory=Skipped)
+
+    def batches(self, size: int = BATCH) -> Iterator[pl.DataFrame]:
+        """Yield frames of at most `size` rows, every one with text; forgets what an earlier pass skipped."""
+        self.skipped.rows.clear()
+        some = False
+        for path in self.paths:
+            for numbers, frame in read_frames(path, self.encoding, size, self.skipped):
+                frame = self._with_text(path, numbers, frame)
+                some = some or len(frame) > 0
+                yield frame
+        if not some:
+            detail = "; ".join(self.skipped.summary())
+            raise InputError(
+                f"No review with text in {', '.join(map(str, self.paths))}."
+                + (f" {detail}." if detail else " The file is empty.")
+            )
+
+    def texts(self) -> Iterator[pl.Series]:
+        """Yield the review texts alone."""
+        for frame in self.batches():
+            yield frame[self.text_column]
+
+    def _with_text(self, path: Path, numbers: Sequence[int], frame: pl.DataFrame) -> pl.DataFrame:
+        missing = [name for name in (self.text_column, self.id_column) if name and name not in frame.columns]
+        if missing:
+            raise InputError(f"{path} has no column {missing[0]!r}; it has {', '.join(frame.columns)}. Name one of them.")
+        text = frame[self.text_column]
+        if text.dtype == pl.Null:
+            text = text.cast(pl.String)
+        if text.dtype != pl.String:
+            raise InputError(
+                f"Column {self.text_column!r} of {path} holds {text.dtype}, not text. Name another with --text-column."
+            )
+        blank = text.is_null() | (text.str.strip_chars() == "")
+        self.skipped.rows += [(path.name, numbers[place], "without text") for place in blank.arg_true()]
+        return frame.with_columns(text).filter(~blank)
+
+    def fingerprint(self) -> list[str]:
+        """Return what the result depends on: the files' content and the column read, not their names."""
+        return [self.text_column, self.encoding, *(checksum(path) for path in self.paths)]
+
+
+def open_source(
+    patterns: list[str], text_column: str | None = None, id_column: str | None = None, encoding: str = "utf-8"
+) -> Source:
+    """Find the files and the text column, and check what can be checked before reading it all."""
+    try:
+        "".encode(encoding)
+    except LookupError:
+        raise InputError(f"Unknown encoding {encoding!r}. Try utf-8, latin-1, cp1252 or utf-16.") from None
+    paths = find_files(patterns)
+    first: pl.DataFrame | None = next((frame for _, frame in read_frames(paths[0], encoding, 1000, Skipped())), None)
+    if first is None:
+        raise InputError(f"{paths[0]} is empty: no review in it.")
+    text_column = text_column or guess_text_column(first, paths[0])
+    if id_column == text_column:
+        raise InputError(f"Column {id_column!r} cannot be both the id and the text. Name another --id-column or --text-column.")
+    return Source(paths, text_column, id_column, encoding)
+
+
+def find_files(patterns: list[str]) -> list[Path]:
+    found: list[Path] = []
+    for pattern in patterns:
+        matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))
+        if not matches:
+            raise InputError(f"No such file: {pattern}.")
+        found += map(Path, matches)
+    for path in found:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder. Name its files: '{path}/*.csv'.")
+        if kind(path) not in FORMATS:
+            raise InputError(f"{path} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz.")
+    return found
+
+
+def kind(path: Path) -> str:
+    """Return the suffix that tells the format, without .gz."""
+    return (Path(path.stem) if path.suffix == ".gz" else path).suffix.lower()
+
+
+def guess_text_column(frame: pl.DataFrame, path: Path) -> str:
+    """Take the column with a telling name, or the only one with long texts."""
+    plain = {"".join(filter(str.isalnum, name.lower())): name for name in reversed(frame.columns)}
+    for name in TEXT_NAMES:
+        if name in plain:
+            return plain[name]
+    strings = [name for name in frame.columns if frame[name].dtype == pl.String]
+    lengths = sorted(((float(frame[name].str.len_chars().mean() or 0), name) for name in strings), reverse=True)  # type: ignore[arg-type]
+    if len(lengths) == 1 or (len(lengths) > 1 and lengths[0][0] >= 20 and lengths[0][0] > 2 * lengths[1][0]):
+        return lengths[0][1]
+    raise InputError(f"{path} has no obvious text column among {', '.join(frame.columns)}. Name it: --text-column NAME.")
+
+
+def read_frames(path: Path, encoding: str, size: int, skipped: Skipped) -> Iterator[Numbered]:
+    """Yield the line numbers of the rows (in Parquet: row numbers) and the rows, as frames."""
+    try:
+        if kind(path) == ".parquet":
+            yield from parquet_frames(path, size)
+        else:
+            parse = {".csv": csv_rows, ".tsv": csv_rows, ".txt": text_rows}.get(kind(path), json_rows)
+            yield from collect(parse(path, open_lines(path, encoding), skipped), size)
+    except UnicodeError:
+        raise InputError(
+            f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. Say how it is encoded, e.g. --encoding latin-1."
+        ) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is not a whole gzip file ({error}). Get it again.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def open_binary(path: Path) -> io.BufferedReader | gzip.GzipFile:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def open_lines(path: Path, encoding: str) -> Lines:
+    """Yield decoded lines with their ends; a NUL byte is an error."""
+    with io.TextIOWrapper(open_binary(path), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as lines:
+        for number, line in enumerate(lines, 1):
+            if "\0" in line:
+                raise InputError(
+                    f"{path} has a NUL byte in line {number}: not plain text. If it is UTF-16, say --encoding utf-16."
+                )
+            yield line
+
+
+def first_bad_byte(path: Path, encoding: str) -> str:
+    if encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
+        return "it cannot be decoded"
+    with open_binary(path) as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                return f"byte 0x{line[error.start]:02x} in line {number}"
+    return "it cannot be decoded"
+
+
+def collect(rows: Iterator[tuple[int, dict[str, Any]]], size: int) -> Iterator[Numbered]:
+    """Gather numbered rows into frames; a column stays, empty, where later rows lack it."""
+    names: dict[str, None] = {}
+    while batch := list(itertools.islice(rows, size)):
+        names |= dict.fromkeys(name for _, row in batch for name in row)
+        yield [number for number, _ in batch], to_frame([row for _, row in batch], names)
+
+
+def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
+    """Build a frame; values that polars cannot type alike within the batch become text."""
+    columns: dict[str, pl.Series] = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        if (
+            any(isinstance(value, list | dict) for value in values)
+            or len({type(value) for value in values if value is not None} - {int, float}) > 1
+        ):
+            values = [
+                value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values
+            ]
+        columns[name] = pl.Series(name, values, strict=False)
+    return pl.DataFrame(columns)
+
+
+def text_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        yield number, {"text": line.rstrip("\r\n")}
+
+
+def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if "\\ud" in line.lower():
+                json.dumps(row, ensure_ascii=False).encode()
+        except (json.JSONDecodeError, RecursionError, UnicodeEncodeError):  # the last: half a character, as in a cut emoji
+            row = None
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            skipped.rows.append((path.name, number, "that are not JSON objects"))
+
+
+def csv_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read rows under a header; the delimiter of a .csv is the commonest of , ; and tab in it."""
+    header_line = next(lines, "")
+    delimiter = "\t" if kind(path) == ".tsv" else max(",;\t", key=header_line.count)
+    csv.field_size_limit(LONGEST_FIELD)
+    reader = csv.reader(chain_line(header_line, lines), delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    start = 1
+    while True:
+        start = reader.line_num + 1
+        try:
+            values = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(f"{path}: {csv_fault(str(error), start)}") from None
+        if header is None:
+            header = [name.strip() for name in values]
+            check_header(path, header)
+        elif len(values) == len(header):
+            yield start, dict(zip(header, values, strict=True))
+        elif values:
+            skipped.rows.append((path.name, start, f"that do not have {len(header)} columns"))
+
+
+def csv_fault(error: str, line: int) -> str:
+    if "unexpected end" in error or "field larger" in error:
+        return f"the quote opened in line {line} never closes. Close it, or double the quote if it is part of the text."
+    return f"line {line} cannot be read as CSV ({error}). Mend the line."
+
+
+def check_header(path: Path, header: list[str]) -> None:
+    if not any(header):
+        raise InputError(f"{path} is empty: no header in line 1.")
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")
+
+
+def chain_line(first: str, rest: Lines) -> Lines:
+    if first:
+        yield first
+    yield from rest
+
+
+def parquet_frames(path: Path, size: int) -> Iterator[Numbered]:
+    import pyarrow as arrow
+    import pyarrow.parquet
+
+    if path.suffix == ".gz":
+        raise InputError(f"{path}: Parquet is compressed already. Unpack it first: gunzip {path}")
+    first = 1
+    try:
+        for batch in arrow.parquet.ParquetFile(path).iter_batches(batch_size=size):
+            frame = pl.DataFrame(pl.from_arrow(batch))
+            yield range(first, first + len(frame)), frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+            first += len(frame)
+    except arrow.ArrowInvalid as error:
+        raise InputError(f"{path} is not a whole Parquet file ({error}).") from None

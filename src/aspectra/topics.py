@@ -1,0 +1,139 @@
+"""What the topics mean (paper: "Aspect Interpretation"): keywords by G = A Eᵀ, share, coherence, typical segments.
+
+Coherence is the mean NPMI of a topic's keyword pairs over the corpus, in −1…1; words that keep company have a high one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+
+from aspectra import rundir
+from aspectra.corpus import Corpus, Ragged
+from aspectra.teacher.model import Teacher
+from aspectra.teacher.train import encode
+from aspectra.vectors import WordVectors
+
+N_KEYWORDS = 10
+N_TYPICAL = 5
+SAMPLE = 200_000
+TYPICAL_WORDS = (4, 30)
+"""A typical segment has so many known words, so that it can be read at a glance."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One discovered topic."""
+
+    id: int
+    keywords: tuple[str, ...]
+    weights: tuple[float, ...]  # inner products, largest first
+    share: float  # of the segments for which it is the most probable topic
+    coherence: float  # NPMI, −1…1
+    typical: tuple[str, ...]  # segments of which the model is surest
+
+
+@dataclass(frozen=True)
+class Topics:
+    """All topics of a model, and how different their keywords are."""
+
+    items: tuple[Topic, ...]
+    diversity: float  # share of distinct words among all keywords
+    fingerprint: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        tuples: Any = [{name: tuple(v) if isinstance(v, list) else v for name, v in item.items()} for item in values["items"]]
+        items = [Topic(**item) for item in tuples]
+        return cls(tuple(items), values["diversity"], values["fingerprint"])
+
+
+def interpret(teacher: Teacher, vectors: WordVectors, corpus: Corpus, max_tokens: int, seed: int) -> Topics:
+    """Describe each topic by its words, its size and its segments, on a sample of at most SAMPLE segments."""
+    matrix = teacher.topics.detach().numpy()  # K×D
+    order, weights = top_words(matrix, vectors.matrix)
+    rows = np.flatnonzero((corpus.tokens.lengths > 0) & ~corpus.segments["junk"].to_numpy())
+    if len(rows) > SAMPLE:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
+    sample = corpus.tokens.select(rows)
+    beta = encode(teacher, sample, max_tokens)
+    shares = np.bincount(beta.argmax(1), minlength=len(matrix)) / len(rows)
+    npmi = coherence(order, sample, len(vectors.words))
+    items = [
+        Topic(
+            id=topic,
+            keywords=tuple(vectors.words[word] for word in order[topic]),
+            weights=tuple(round(float(weight), 4) for weight in weights[topic]),
+            share=round(float(shares[topic]), 5),
+            coherence=round(float(npmi[topic]), 4),
+            typical=tuple(corpus.segments["text"][int(rows[row])] for row in typical(beta[:, topic], sample, corpus, rows)),
+        )
+        for topic in range(len(matrix))
+    ]
+    distinct = len({word for item in items for word in item.keywords}) / sum(len(item.keywords) for item in items)
+    return Topics(
+        tuple(items), round(distinct, 4), rundir.fingerprint([item.keywords for item in items], matrix.round(5).tolist())
+    )
+
+
+def top_words(topics: np.ndarray, vectors: np.ndarray, n: int = N_KEYWORDS) -> tuple[np.ndarray, np.ndarray]:
+    """Return the words with the largest inner products for each topic, and those products: K×n each."""
+    product = topics @ vectors.T  # G: K×V
+    order = np.argsort(-product, axis=1, kind="stable")[:, :n]
+    return order, np.take_along_axis(product, order, axis=1)
+
+
+def typical(probability: np.ndarray, sample: Ragged, corpus: Corpus, rows: np.ndarray) -> list[int]:
+    """Return the sampled rows with the highest probability, each wording once."""
+    lengths = sample.lengths
+    fit = (lengths >= TYPICAL_WORDS[0]) & (lengths <= TYPICAL_WORDS[1])
+    chosen: list[int] = []
+    seen: set[str] = set()
+    for row in np.argsort(np.where(fit, -probability, 1), kind="stable")[: 20 * N_TYPICAL]:
+        wording = corpus.segments["text"][int(rows[row])].lower()
+        if wording not in seen:
+            seen.add(wording)
+            chosen.append(int(row))
+    return chosen[:N_TYPICAL]
+
+
+def coherence(keywords: np.ndarray, tokens: Ragged, n_words: int) -> np.ndarray:
+    """Return the mean NPMI of the keyword pairs of each topic (keywords: K×n word ids), counted over segments."""
+    words = np.unique(keywords)
+    column = np.full(n_words, -1)
+    column[words] = np.arange(len(words))
+    together = count_together(tokens, column, len(words))
+    alone, total = together.diagonal() / len(tokens), len(tokens)
+    result = []
+    for topic in keywords:
+        pairs = [(column[a], column[b]) for a, b in combinations(topic, 2)]
+        result.append(np.mean([npmi(together[a, b] / total, alone[a], alone[b]) for a, b in pairs]))
+    return np.array(result)
+
+
+def count_together(tokens: Ragged, column: np.ndarray, n: int) -> np.ndarray:
+    """Count the segments in which two of the n words stand together (n×n; the diagonal counts each alone)."""
+    from scipy.sparse import csr_matrix
+
+    columns = column[tokens.ids]
+    rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
+    there = csr_matrix(
+        (np.ones(int((columns >= 0).sum()), np.int32), (rows[columns >= 0], columns[columns >= 0])), shape=(len(tokens), n)
+    )
+    there.data[:] = 1
+    return np.asarray((there.T @ there).todense())
+
+
+def npmi(both: float, first: float, second: float) -> float:
+    """Normalised pointwise mutual information of two events; −1 if they never meet."""
+    if both == 0:
+        return -1.0
+    if both >= 1:
+        return 1.0
+    return float(np.log(both / (first * second)) / -np.log(both))

@@ -1,0 +1,71 @@
+"""Word vectors: skip-gram with negative sampling, learnt from scratch on the corpus and fixed afterwards (paper: E, V×D)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from aspectra.config import VectorsConfig
+from aspectra.corpus import Ragged, Vocabulary
+
+ENOUGH_WORDS = 10_000_000
+"""How many words the vectors read at least, if not told otherwise, within FEWEST…MOST passes."""
+FEWEST, MOST = 5, 30
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """The matrix E, V×D, one row per word of the vocabulary."""
+
+    words: tuple[str, ...]
+    matrix: np.ndarray  # V×D float32
+
+
+class Sentences:
+    """Sentences as lists of words, as gensim wants them: iterable again and again."""
+
+    def __init__(self, sentences: Ragged, words: tuple[str, ...], each_pass: Callable[[], None]) -> None:
+        self.sentences, self.words, self.each_pass = sentences, np.array(words, dtype=object), each_pass
+
+    def __iter__(self) -> Iterator[list[str]]:
+        offsets = self.sentences.offsets.tolist()
+        for start, end in pairwise(offsets):
+            if end - start > 1:
+                yield self.words[self.sentences.ids[start:end]].tolist()
+        self.each_pass()
+
+
+def learn_vectors(sentences: Ragged, vocabulary: Vocabulary, config: VectorsConfig, seed: int, progress: Progress) -> WordVectors:
+    """Train skip-gram vectors; with one worker the same seed gives the same bytes."""
+    from gensim.models import Word2Vec
+
+    epochs = config.vector_epochs or min(MOST, max(FEWEST, -(-ENOUGH_WORDS // max(1, len(sentences.ids)))))
+    passes = 0
+
+    def each_pass() -> None:
+        nonlocal passes
+        passes += 1
+        progress(min(1.0, passes / epochs))
+
+    model = Word2Vec(
+        vector_size=config.vector_size,
+        window=config.window,
+        negative=config.negative,
+        sg=1,
+        min_count=1,
+        workers=config.workers,
+        seed=seed + 1,  # gensim treats 0 as "no seed" in places
+    )
+    model.build_vocab_from_freq(dict(zip(vocabulary.words, vocabulary.counts, strict=True)))
+    model.train(
+        Sentences(sentences, vocabulary.words, each_pass),
+        total_examples=len(sentences),
+        total_words=len(sentences.ids),
+        epochs=epochs,
+    )
+    return WordVectors(vocabulary.words, np.ascontiguousarray(model.wv[list(vocabulary.words)], dtype=np.float32))

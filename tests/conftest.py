@@ -1,0 +1,110 @@
+"""What tests share: the embedded sample, and one small run fitted on it. Nothing here may be changed by a test; copy the run first."""
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported, also for subprocesses
+os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aspectra.cli import main
+from aspectra.detector import AspectDetector
+from aspectra.evaluate import Gold
+from aspectra.sample import Sample, generate, write
+
+SMALL = {
+    "n_topics": 16,
+    "min_count": 5,
+    "vector_size": 32,
+    "vector_epochs": 30,
+    "steps": 300,
+    "warmup": 50,
+    "learning_factor": 4.0,
+}
+
+
+@pytest.fixture(scope="session")
+def program() -> list[str]:
+    """How to start aspectra as a process of its own."""
+    return [sys.executable, "-c", "from aspectra.cli import main; main()"]
+
+
+@pytest.fixture(scope="session")
+def small() -> dict[str, Any]:
+    """Settings with which the sample's topics are learnt in seconds."""
+    return SMALL
+
+
+@pytest.fixture(scope="session")
+def sample() -> Sample:
+    return generate(700, n_gold=300)
+
+
+@pytest.fixture(scope="session")
+def gold(sample: Sample) -> Gold:
+    return Gold(tuple(sample.gold["text"]), tuple(frozenset(aspects) for aspects in sample.gold["aspects"]))
+
+
+@pytest.fixture(scope="session")
+def sample_files(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with reviews.csv, dev.jsonl and test.jsonl."""
+    folder = tmp_path_factory.mktemp("sample")
+    write(folder, sample)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def detector(sample: Sample) -> AspectDetector:
+    """Fitted, and mapped by topic number: quality is not the point."""
+    fitted = AspectDetector(**SMALL).fit(sample.reviews["text"])
+    return fitted.map_topics({"Taste": range(4), "Noise": range(4, 8), "General": range(8, 14)})
+
+
+@pytest.fixture(scope="session")
+def run(detector: AspectDetector, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "sample"
+    detector.save(folder)
+    return folder
+
+
+@pytest.fixture
+def own_run(run: Path, tmp_path: Path) -> Path:
+    """A copy of the run that a test may spoil."""
+    return Path(shutil.copytree(run, tmp_path / "own-run"))
+
+
+@pytest.fixture
+def snapshot() -> Callable[[Path], dict[str, bytes]]:
+    """Read a folder's files, to see that nothing in it was changed."""
+    return lambda folder: {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def aspectra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """Run a command line in this process."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def call(*words: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["aspectra", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return Answer(int(end.value.code or 0), said.out, said.err)
+
+    return call

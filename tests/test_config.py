@@ -1,0 +1,74 @@
+import dataclasses
+import json
+
+import pytest
+
+from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
+from aspectra.errors import AspectraError, ConfigError, InputError, MapError, RunError
+
+
+def test_defaults_are_the_papers_values() -> None:
+    config = FitConfig()
+    assert (config.n_topics, config.vector_size, config.window, config.negative) == (30, 128, 5, 5)
+    assert (config.attention, config.smoothness, config.temperature, config.penalty_weight) == ("smooth", 0.5, 1.0, 1.0)
+    assert (config.batch_size, config.model_size, config.warmup, config.clip) == (50, 1e5, 2000, 2.0)
+
+
+def test_every_setting_says_what_it_means_and_what_the_paper_has() -> None:
+    for spec in dataclasses.fields(FitConfig):
+        assert spec.metadata["help"].endswith(".")
+        assert spec.metadata["paper"]
+
+
+def test_stages_share_no_setting_and_leave_out_only_the_seed() -> None:
+    names = [spec.name for stage in (PrepareConfig, VectorsConfig, TeacherConfig) for spec in dataclasses.fields(stage)]
+    assert len(names) == len(set(names))
+    assert {spec.name for spec in dataclasses.fields(FitConfig)} - set(names) == {"seed"}
+
+
+def test_a_config_survives_json() -> None:
+    config = FitConfig(n_topics=7, attention="mean", keep_junk=True, temperature=0.2)
+    assert FitConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def test_a_stage_sees_its_own_settings_only() -> None:
+    assert FitConfig(window=3).stage(VectorsConfig) == {
+        "vector_size": 128,
+        "window": 3,
+        "negative": 5,
+        "vector_epochs": 0,
+        "workers": 1,
+    }
+
+
+def test_a_whole_number_will_do_where_a_fraction_may_stand() -> None:
+    assert FitConfig(temperature=1).temperature == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_topics": 1}, "n_topics must be at least 2, got 1."),
+        ({"batch_size": 1}, "batch_size must be at least 2, got 1."),
+        ({"temperature": 0.0}, "temperature must be more than 0, got 0.0."),
+        ({"temperature": float("nan")}, "temperature must be more than 0, got nan."),
+        ({"smoothness": float("nan")}, "smoothness must be at least 0, got nan."),
+        ({"attention": "sharp"}, "attention must be one of smooth, regular, mean, got 'sharp'."),
+        ({"n_topics": "30"}, "n_topics must be a int, got '30'."),
+        ({"n_topics": True}, "n_topics must be a int, got True."),
+        ({"seed": -1}, "seed must be at least 0, got -1."),
+    ],
+)
+def test_a_value_that_cannot_work_is_refused(settings: dict, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        FitConfig(**settings)
+    assert str(caught.value) == message
+
+
+def test_an_unknown_setting_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"Unknown settings \['topics'\]. Known: \['"):
+        FitConfig.from_dict({"topics": 3})
+
+
+def test_all_our_errors_have_one_base() -> None:
+    assert all(issubclass(kind, AspectraError) for kind in (ConfigError, InputError, MapError, RunError))

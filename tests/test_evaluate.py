@@ -1,0 +1,158 @@
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import confusion_matrix, f1_score, precision_score, recall_score
+
+from aspectra.config import GENERAL
+from aspectra.errors import InputError
+from aspectra.evaluate import Gold, keep_only, read_gold, score
+
+ASPECTS = ("Image", "Sound", "Price", GENERAL)
+
+
+def drawn(seed: int, n: int = 200) -> tuple[list[str], list[str]]:
+    rng = np.random.default_rng(seed)
+    gold = rng.choice(ASPECTS, n, p=[0.2, 0.15, 0.05, 0.6])
+    return gold.tolist(), np.where(rng.random(n) < 0.6, gold, rng.choice(ASPECTS, n)).tolist()
+
+
+def one_each(names: list[str]) -> list[frozenset[str]]:
+    return [frozenset([name]) for name in names]
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+def test_f1_equals_scikit_learn(average: str) -> None:
+    gold, predicted = drawn(seed=1)
+    report = score(one_each(gold), predicted, ASPECTS)
+    assert getattr(report, f"f1_{average}") == pytest.approx(f1_score(gold, predicted, average=average))
+
+
+def test_weighted_precision_and_recall_equal_scikit_learn() -> None:
+    gold, predicted = drawn(seed=2)
+    report = score(one_each(gold), predicted, ASPECTS)
+    assert report.precision_weighted == pytest.approx(precision_score(gold, predicted, average="weighted"))
+    assert report.recall_weighted == pytest.approx(recall_score(gold, predicted, average="weighted"))
+    assert report.accuracy == report.f1_micro == pytest.approx(np.mean(np.array(gold) == predicted))
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_f1_without_general_equals_scikit_learn_with_the_other_labels(average: str) -> None:
+    gold, predicted = drawn(seed=3)
+    report = score(one_each(gold), predicted, ASPECTS)
+    expected = f1_score(gold, predicted, labels=list(ASPECTS[:-1]), average=average)
+    assert getattr(report, f"f1_{average}_without_general") == pytest.approx(expected)
+
+
+def test_per_aspect_scores_and_confusion_equal_scikit_learn() -> None:
+    gold, predicted = drawn(seed=4)
+    report = score(one_each(gold), predicted, ASPECTS)
+    np.testing.assert_array_equal(report.confusion, confusion_matrix(gold, predicted, labels=ASPECTS))
+    np.testing.assert_allclose([row.f1 for row in report.per_aspect], f1_score(gold, predicted, labels=ASPECTS, average=None))
+    assert [row.support for row in report.per_aspect] == [gold.count(aspect) for aspect in ASPECTS]
+    assert [row.predicted for row in report.per_aspect] == [predicted.count(aspect) for aspect in ASPECTS]
+
+
+def test_any_of_several_gold_aspects_is_right() -> None:
+    report = score([frozenset(["Image", "Sound"])] * 2, ["Image", "Sound"], ASPECTS)
+    assert report.f1_micro == 1.0
+    assert [row.support for row in report.per_aspect] == [1, 1, 0, 0]
+
+
+def test_a_wrong_answer_to_several_gold_aspects_counts_against_the_first_in_the_order_of_aspects() -> None:
+    report = score([frozenset(["Sound", "Image"])], ["Price"], ASPECTS)
+    assert report.confusion[ASPECTS.index("Image")][ASPECTS.index("Price")] == 1
+    assert report.f1_micro == 0.0
+
+
+def test_macro_leaves_out_aspects_that_never_occur() -> None:
+    report = score(one_each(["Image", "Sound"]), ["Image", "Sound"], ASPECTS)
+    assert report.f1_macro == 1.0
+    assert report.per_aspect[ASPECTS.index("Price")].f1 == 0.0
+
+
+def test_majority_is_the_score_of_always_answering_the_most_frequent_aspect() -> None:
+    gold, predicted = drawn(seed=5)
+    report = score(one_each(gold), predicted, ASPECTS)
+    constant = [GENERAL] * len(gold)
+    assert report.majority_aspect == GENERAL
+    assert report.majority_f1_micro == pytest.approx(f1_score(gold, constant, average="micro"))
+    assert report.majority_f1_macro == pytest.approx(f1_score(gold, constant, average="macro"))
+    assert report.majority_f1_weighted == pytest.approx(f1_score(gold, constant, average="weighted"))
+
+
+def test_only_general_leaves_nothing_without_general() -> None:
+    report = score(one_each([GENERAL]), [GENERAL], ASPECTS)
+    assert report.f1_micro_without_general == report.f1_macro_without_general == 0.0
+    assert report.f1_macro == 1.0
+
+
+def test_a_report_survives_json() -> None:
+    gold, predicted = drawn(seed=6)
+    values = score(one_each(gold), predicted, ASPECTS).to_dict()
+    again = json.loads(json.dumps(values))
+    assert again["per_aspect"][0]["aspect"] == "Image"
+    assert again["f1_macro"] == values["f1_macro"]
+
+
+@pytest.mark.parametrize("name", ["gold.jsonl", "gold.jsonl.gz"])
+def test_gold_is_read_plain_and_packed(tmp_path: Path, name: str) -> None:
+    data = (
+        '\ufeff{"text": "Gut zu hören.", "aspects": ["Sound", "General"]}\r\n\n{"text": "Dear.", "aspects": ["Price"]}'.encode()
+    )
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    gold = read_gold(path)
+    assert gold.texts == ("Gut zu hören.", "Dear.")
+    assert gold.aspects == (frozenset(["Sound", GENERAL]), frozenset(["Price"]))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{'text': 1}", r"line 2 is not JSON"),
+        (b'{"aspects": ["Image"]}', r"line 2 has no text"),
+        (b"[1]", r"line 2 has no text"),
+        (b'{"text": "a", "aspects": []}', r"line 2 has no aspects"),
+        (b'{"text": "a", "aspects": "Image"}', r"line 2 has no aspects"),
+        (b'{"text": "\xff"}', r"line 2 is not UTF-8"),
+    ],
+)
+def test_a_bad_gold_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(b'{"text": "a", "aspects": ["Image"]}\n' + line)
+    with pytest.raises(InputError, match=message):
+        read_gold(path)
+
+
+def test_gold_without_segments_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(b"\n\n")
+    with pytest.raises(InputError, match="has no segments"):
+        read_gold(path)
+
+
+@pytest.mark.parametrize("name", ["gold.jsonl.gz", "missing.jsonl"])
+def test_unreadable_gold_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "gold.jsonl.gz").write_bytes(b"not packed")
+    with pytest.raises(InputError, match="Cannot read"):
+        read_gold(tmp_path / name)
+
+
+def test_only_wanted_aspects_are_kept() -> None:
+    gold = Gold(("a", "b", "c"), (frozenset(["Image", "Price"]), frozenset(["Price"]), frozenset(["Sound"])))
+    assert keep_only(gold, ["Image", "Sound"]) == Gold(("a", "c"), (frozenset(["Image"]), frozenset(["Sound"])))
+    with pytest.raises(InputError, match="No gold segment has one of the aspects Smell"):
+        keep_only(gold, ["Smell"])
+
+
+def test_a_gold_aspect_outside_the_aspects_is_named() -> None:
+    with pytest.raises(InputError, match=r"Gold aspect Smell is not among .* Add it to the topic map"):
+        score(one_each(["Smell"]), ["Image"], ASPECTS)
+
+
+def test_as_many_predictions_as_segments_are_needed() -> None:
+    with pytest.raises(InputError, match="1 gold segments but 2 predictions"):
+        score(one_each(["Image"]), ["Image", "Sound"], ASPECTS)

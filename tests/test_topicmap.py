@@ -1,0 +1,223 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aspectra.config import GENERAL
+from aspectra.errors import MapError
+from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, export_csv, import_csv, merge, read_map, write_map
+
+AT = "2024-05-01T10:00:00+00:00"
+
+
+def make_map(*aspects: str | None, by: str = SUGGESTION, topics: str = "print") -> TopicMap:
+    words = (("picture", "color"), ("speaker", "loud"), ("thing", "lot"))
+    choices = tuple(Choice(number, aspect, words[number], by, AT, "words fit") for number, aspect in enumerate(aspects))
+    return TopicMap(("Image", "Sound"), choices, topics)
+
+
+def history(path: Path) -> list[Path]:
+    return sorted((path.parent / "map-history").glob("*.json"))
+
+
+def test_matrix_has_a_one_per_mapped_topic_and_a_zero_row_for_an_unmapped_one() -> None:
+    matrix = make_map("Sound", "Image", None).matrix()
+    assert matrix.dtype == np.float32
+    np.testing.assert_array_equal(matrix, [[0, 1], [1, 0], [0, 0]])
+
+
+def test_general_is_always_allowed_and_stands_last() -> None:
+    assert make_map(GENERAL, "Image", None).aspects == ("Image", "Sound", GENERAL)
+    assert TopicMap((GENERAL, "Image"), (), "print").aspects == ("Image", GENERAL)
+
+
+def test_a_map_without_aspects_can_be_saved_but_is_not_mapped() -> None:
+    assert not make_map(None, None, None).mapped
+    assert make_map(None, GENERAL, None).mapped
+
+
+def test_a_choice_changes_one_topic_and_leaves_the_map_it_came_from() -> None:
+    before = make_map("Image", "Image", None)
+    after = before.with_choice(1, "Sound", by="Ada", why="loud")
+    assert (after.choices[1].aspect, after.choices[1].by, after.choices[1].why) == ("Sound", "Ada", "loud")
+    assert after.choices[1].at > AT
+    assert after.choices[::2] == before.choices[::2]
+    assert before.choices[1].aspect == "Image"
+
+
+def test_a_map_survives_writing_and_reading(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    topic_map = make_map("Image", GENERAL, None)
+    write_map(path, topic_map)
+    assert read_map(path, expected_topics="print") == topic_map
+    assert json.loads(path.read_text(encoding="utf-8"))["choices"][2]["aspect"] is None
+
+
+def test_replaced_versions_are_kept_even_within_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    versions = [make_map(aspect, None, None) for aspect in ("Image", "Sound", GENERAL)]
+    for version in versions:
+        write_map(path, version)
+    assert [read_map(old) for old in history(path)] == versions[:2]
+    assert read_map(path) == versions[2]
+
+
+def test_writing_the_same_map_again_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    write_map(path, make_map("Image", None, None))
+    before = path.stat().st_mtime_ns
+    write_map(path, make_map("Image", None, None))
+    assert path.stat().st_mtime_ns == before
+    assert not history(path)
+
+
+def test_what_a_person_chose_outlives_a_new_suggestion() -> None:
+    old = make_map("Image", "Image", None).with_choice(1, None, by="Ada")
+    merged = merge(old, make_map("Sound", "Sound", "Sound"))
+    assert [choice.aspect for choice in merged.choices] == ["Sound", None, "Sound"]
+    assert merged.choices[1] == old.choices[1]
+
+
+def test_a_person_is_replaced_when_told_to() -> None:
+    new = make_map("Sound", "Sound", None)
+    assert merge(make_map("Image", None, None, by="Ada"), new, replace=True) == new
+    assert merge(None, new) == new
+
+
+def test_merging_keeps_the_time_of_an_unchanged_suggestion() -> None:
+    old = make_map("Image", "Sound", None)
+    later = replace(old, choices=tuple(replace(choice, at="2025-01-01T00:00:00+00:00") for choice in old.choices))
+    assert merge(old, later) == old
+
+
+def test_merging_adds_aspects_that_a_person_used_and_takes_the_new_spelling() -> None:
+    old = make_map("Image", "Sound", None, by="Ada")
+    new = TopicMap(("SOUND", GENERAL), tuple(replace(choice, aspect=None, by=SUGGESTION) for choice in old.choices), "print")
+    merged = merge(old, new)
+    assert merged.aspects == ("SOUND", "Image", GENERAL)
+    assert [choice.aspect for choice in merged.choices] == ["Image", "SOUND", None]
+
+
+def test_merging_maps_of_different_topics_is_refused() -> None:
+    with pytest.raises(MapError, match=r"made for other topics\. Map them again"):
+        merge(make_map("Image", topics="a"), make_map("Image", topics="b"))
+
+
+def test_a_map_of_other_topics_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "map.json"
+    write_map(path, make_map("Image", topics="old"))
+    with pytest.raises(MapError, match=r"made for other topics\. Map them again: aspectra map .* --replace"):
+        read_map(path, expected_topics="new")
+
+
+@pytest.mark.parametrize(("data", "message"), [(b"{", "is not JSON"), (b"\xff", "is not JSON"), (b"[]", "must have exactly")])
+def test_a_damaged_map_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "map.json"
+    path.write_bytes(data)
+    with pytest.raises(MapError, match=message):
+        read_map(path)
+
+
+def test_a_missing_map_names_the_command(tmp_path: Path) -> None:
+    with pytest.raises(MapError, match=r"Map the topics first: aspectra map"):
+        read_map(tmp_path / "map.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "version 2"),
+        ({"extra": 1}, "must have exactly aspects, choices, topics, version"),
+        ({"aspects": ["Image"]}, r"Unknown aspect Sound\. Use one of Image"),
+        ({"aspects": "Image"}, "aspects of a topic map has a value"),
+        ({"topics": 3}, "topics of a topic map has a value"),
+    ],
+)
+def test_a_malformed_map_says_what_is_wrong(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(MapError, match=message):
+        TopicMap.from_dict({**make_map("Image", "Sound", None).to_dict(), **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"topic": 1}, "twice 1; missing 0"),
+        ({"topic": True}, "topic of a topic map has a value"),
+        ({"note": ""}, "A choice must have exactly"),
+        ({"keywords": [1]}, "keywords of topic 0 must be words"),
+        ({"at": "yesterday"}, "at must be a time such as"),
+    ],
+)
+def test_a_malformed_choice_says_what_is_wrong(change: dict[str, Any], message: str) -> None:
+    values = make_map("Image", "Sound", None).to_dict()
+    values["choices"][0].update(change)
+    with pytest.raises(MapError, match=message):
+        TopicMap.from_dict(values)
+
+
+@pytest.mark.parametrize(
+    ("aspects", "message"),
+    [
+        (("Image", "image"), "there twice"),
+        ((" ",), "printable text"),
+        (("x" * 61,), "at most 60 characters"),
+        (("Unmapped",), "is reserved"),
+        (("general",), "'General' is written so"),
+    ],
+)
+def test_an_aspect_needs_a_usable_name(aspects: tuple[str, ...], message: str) -> None:
+    with pytest.raises(MapError, match=message):
+        TopicMap(aspects, (), "print")
+
+
+def test_a_topic_that_does_not_exist_cannot_be_chosen() -> None:
+    with pytest.raises(MapError, match="No topic 3: there are topics 0 to 2"):
+        make_map("Image", "Sound", None).with_choice(3, None, by="Ada")
+
+
+def test_an_untouched_table_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "map.csv"
+    topic_map = make_map("Image", GENERAL, None)
+    export_csv(topic_map, path)
+    assert path.read_bytes().startswith(b"\xef\xbb\xbftopic,aspect,keywords,note")
+    assert import_csv(path, topic_map, by="Ada") == topic_map
+
+
+def test_a_table_edited_in_a_spreadsheet_gives_choices_of_that_person(tmp_path: Path) -> None:
+    path = tmp_path / "map.csv"
+    path.write_text(
+        "topic;aspect;keywords;note\n2;general;;vage\n0; ;picture color;words fit\n1;sound;;words fit\n", encoding="utf-8"
+    )
+    before = make_map("Image", "Sound", None)
+    after = import_csv(path, before, by="Ada")
+    assert [choice.aspect for choice in after.choices] == [None, "Sound", GENERAL]
+    assert [choice.by for choice in after.choices] == ["Ada", SUGGESTION, "Ada"]
+    assert after.choices[2].why == "vage"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("0,Smell", r"line 2: unknown aspect 'Smell'\. Use one of Image, Sound, General or unmapped"),
+        ("0,Image\n0,Image", "line 3: topic 0 is there twice"),
+        ("9,Image", "line 2: topic must be a number from 0 to 2, got '9'"),
+        ("0,Image,loud speaker", "line 2: these are not the keywords of topic 0"),
+        ("0,Image", "no row for topic 1, 2"),
+    ],
+)
+def test_a_bad_table_is_refused_with_the_line(tmp_path: Path, rows: str, message: str) -> None:
+    path = tmp_path / "map.csv"
+    path.write_text(f"topic,aspect,keywords\n{rows}\n", encoding="utf-8")
+    with pytest.raises(MapError, match=message):
+        import_csv(path, make_map("Image", "Sound", None), by="Ada")
+
+
+@pytest.mark.parametrize(("data", "message"), [(b"topic,aspect\n\xff", "save it as"), (b"a,b\n", "line 1 must name the columns")])
+def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "map.csv"
+    path.write_bytes(data)
+    with pytest.raises(MapError, match=message):
+        import_csv(path, make_map("Image"), by="Ada")
