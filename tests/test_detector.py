@@ -131,7 +131,9 @@ def test_saving_what_was_loaded_gives_the_same_bytes(run: Path, tmp_path: Path, 
     assert snapshot(tmp_path / "again") == snapshot(run)
 
 
-def test_fitting_into_a_folder_is_fitting_and_saving(texts: list[str], tiny: AspectDetector, tmp_path: Path, snapshot: Callable) -> None:
+def test_fitting_into_a_folder_is_fitting_and_saving(
+    texts: list[str], tiny: AspectDetector, tmp_path: Path, snapshot: Callable
+) -> None:
     AspectDetector(**TINY).fit(texts, run=tmp_path / "fitted")
     tiny.save(tmp_path / "saved")
     assert snapshot(tmp_path / "fitted") == snapshot(tmp_path / "saved")
@@ -188,9 +190,9 @@ def test_a_map_that_cannot_be_is_refused(tiny: AspectDetector, mapping: dict[str
 
 def test_labelling_without_a_map_says_how_to_make_one(tiny: AspectDetector) -> None:
     for label in (tiny.label, tiny.predict, tiny.predict_proba):
-        with pytest.raises(MapError, match="No topic map yet. Map the topics first: detector.suggest_map"):
+        with pytest.raises(MapError, match=r"No topic map yet. Map the topics first: detector.suggest_map"):
             label(SEGMENTS)
-    with pytest.raises(MapError, match="Nothing to map to: give aspects, seeds or dev."):
+    with pytest.raises(MapError, match=r"Nothing to map to: give aspects, seeds or dev."):
         tiny.suggest_map()
 
 
@@ -211,13 +213,13 @@ def test_what_is_no_list_of_texts_is_refused(texts: Any, message: str) -> None:
 
 
 def test_parameters_are_checked_when_it_is_fitted() -> None:
-    with pytest.raises(ConfigError, match="n_topics must be at least 2, got 1."):
+    with pytest.raises(ConfigError, match=r"n_topics must be at least 2, got 1."):
         AspectDetector(n_topics=1).fit(["text"])
-    with pytest.raises(ConfigError, match="language must be one of .* got 'xx'."):
+    with pytest.raises(ConfigError, match=r"language must be one of .* got 'xx'."):
         AspectDetector(language="xx").fit(["text"])
 
 
 def test_nothing_fitted_is_nothing_to_save(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="There is nothing to save yet. Fit the detector first."):
+    with pytest.raises(RunError, match=r"There is nothing to save yet. Fit the detector first."):
         AspectDetector().save(tmp_path / "run")
     assert not (tmp_path / "run").exists()

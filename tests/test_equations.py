@@ -120,7 +120,7 @@ def test_coherence_is_the_mean_npmi_of_keyword_pairs() -> None:
     random = np.random.default_rng(0)
     segments = [random.integers(0, 6, size=4).tolist() for _ in range(30)] + [[6], [7]]
     keywords = [[0, 1, 2], [3, 4, 6]]
-    found = coherence(np.array(keywords), Ragged.of(np.array(sum(segments, [])), np.array(list(map(len, segments)))), n_words=8)
+    found = coherence(np.array(keywords), Ragged.of(np.concatenate(segments), np.array(list(map(len, segments)))), n_words=8)
 
     def share(*words: int) -> float:
         return sum(all(word in segment for word in words) for segment in segments) / len(segments)

@@ -109,6 +109,13 @@ def test_penalty_is_zero_for_orthogonal_topics_and_largest_for_equal_ones() -> N
     assert penalty(torch.ones(K, D)).item() == pytest.approx((K * (K - 1)) ** 0.5)
 
 
+@pytest.mark.parametrize("rows", [torch.eye(K, D), torch.ones(K, D), torch.zeros(K, D)])
+def test_gradients_stay_finite_for_orthogonal_equal_and_zero_vectors(rows: Tensor) -> None:
+    topics = rows.clone().requires_grad_()
+    (penalty(topics) + contrastive(topics, topics, 0.1)).backward()
+    assert torch.isfinite(topics.grad).all()
+
+
 def test_contrast_is_cheapest_where_segments_agree_with_their_own_topics() -> None:
     words = torch.eye(4, D)
     assert contrastive(words, words, 1.0) < contrastive(words, words.roll(1, 0), 1.0)

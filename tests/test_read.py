@@ -185,12 +185,12 @@ def test_files_that_are_not_there_are_named(tmp_path: Path) -> None:
 def test_columns_that_are_not_there_are_named_with_those_that_are(tmp_path: Path) -> None:
     path = str(write_rows(tmp_path / "reviews.csv"))
     for wrong in ({"text_column": "body"}, {"id_column": "body"}):
-        with pytest.raises(InputError, match="has no column 'body'; it has id, text. Name one of them."):
+        with pytest.raises(InputError, match=r"has no column 'body'; it has id, text. Name one of them."):
             texts(open_source([path], **wrong))
-    with pytest.raises(InputError, match="Column 'text' cannot be both the id and the text."):
+    with pytest.raises(InputError, match=r"Column 'text' cannot be both the id and the text."):
         open_source([path], id_column="text")
 
 
 def test_an_unknown_encoding_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Unknown encoding 'klingon'. Try utf-8, latin-1, cp1252 or utf-16."):
+    with pytest.raises(InputError, match=r"Unknown encoding 'klingon'. Try utf-8, latin-1, cp1252 or utf-16."):
         open_source([str(write_rows(tmp_path / "reviews.csv"))], encoding="klingon")

@@ -27,7 +27,7 @@ def two_topics() -> tuple[Teacher, WordVectors]:
 def make_corpus(*texts: str, junk: tuple[int, ...] = ()) -> Corpus:
     rows = [[WORDS.index(word.lower()) for word in text.split()] for text in texts]
     segments = pl.DataFrame({"text": texts, "junk": [number in junk for number in range(len(texts))]})
-    return Corpus(segments, Ragged.of(np.array(sum(rows, [])), np.array(list(map(len, rows)))), Vocabulary(WORDS, (1,) * 8, "en"))
+    return Corpus(segments, Ragged.of(np.concatenate(rows), np.array(list(map(len, rows)))), Vocabulary(WORDS, (1,) * 8, "en"))
 
 
 def test_topics_are_described_by_words_share_and_typical_segments() -> None:

@@ -1,4 +1,8 @@
+from typing import Any
+
 import numpy as np
+import pytest
+from gensim.models import Word2Vec
 
 from aspectra.config import VectorsConfig
 from aspectra.corpus import Ragged, Vocabulary
@@ -40,10 +44,30 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
     assert first == again != other
 
 
+def test_vectors_are_skip_gram_with_negative_sampling(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {}
+
+    class Spy(Word2Vec):
+        def __init__(self, **settings: Any) -> None:
+            told.update(settings)
+            super().__init__(**settings)
+
+    monkeypatch.setattr("gensim.models.Word2Vec", Spy)
+    learn(corpus(20), VectorsConfig(vector_epochs=1))
+    assert told.items() >= {"sg": 1, "vector_size": 128, "window": 5, "negative": 5, "workers": 1}.items()
+
+
+def test_sentences_can_be_read_again_and_again() -> None:
+    sentences = Sentences(Ragged.of(np.array([0, 1, 2, 3]), np.array([2, 0, 2])), WORDS, lambda: None)
+    assert list(sentences) == list(sentences) == [["a", "b"], [], ["c", "d"]]
+
+
 def test_sentences_of_one_word_teach_nothing_and_are_left_out() -> None:
-    sentences = Sentences(Ragged.of(np.array([0, 1, 2, 3]), np.array([2, 0, 1, 1])), WORDS, lambda: None)
-    assert list(sentences) == [["a", "b"]]
-    assert list(sentences) == [["a", "b"]]
+    vocabulary, config = Vocabulary(WORDS, (10,) * 8, "en"), VectorsConfig(vector_size=4, vector_epochs=2)
+    whole = corpus(50)
+    lone = Ragged.of(np.concatenate([whole.ids, np.zeros(30)]), np.concatenate([whole.lengths, np.ones(30, int)]))
+    found = [learn_vectors(sentences, vocabulary, config, 0, lambda done: None).matrix for sentences in (whole, lone)]
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_progress_rises_to_one() -> None:

@@ -19,6 +19,7 @@ from aspectra.config import PrepareConfig
 from aspectra.errors import InputError
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import Tokens, extract, known, lemmas
+from aspectra.text.write import write_frames
 
 KNOWN_SHARE = 0.6
 """A review of at least FEW words with a smaller share of dictionary words is in another language."""
@@ -55,11 +56,14 @@ class Ragged:
         mask = places < lengths[:, None]
         return self.ids[np.where(mask, self.offsets[rows][:, None] + places, 0)] * mask, mask
 
-    def select(self, rows: np.ndarray) -> Ragged:
-        """Return some rows, in the order given."""
-        lengths = self.lengths[rows]
-        shift = np.repeat(self.offsets[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) if len(rows) else lengths
-        return Ragged.of(self.ids[shift + np.arange(lengths.sum())], lengths)
+    def select(self, rows: np.ndarray, longest: int | None = None) -> Ragged:
+        """Return some rows, in the order given, each cut to at most `longest` ids."""
+        starts = self.offsets[rows]
+        lengths = self.offsets[rows + 1] - starts
+        if longest is not None:
+            lengths = np.minimum(lengths, longest)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return Ragged(self.ids[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])], offsets)
 
     def merged(self, groups: np.ndarray) -> Ragged:
         """Join neighbouring rows that bear the same group number."""
@@ -124,8 +128,7 @@ class Corpus:
         return np.flatnonzero((self.tokens.lengths >= min_tokens) & ~self.segments["junk"].to_numpy())
 
     def save(self, run: rundir.RunDir) -> None:
-        with rundir.atomic_path(run / rundir.SEGMENTS) as path:
-            self.segments.write_parquet(path)
+        write_frames([self.segments], run / rundir.SEGMENTS)
         with rundir.atomic_path(run / rundir.TOKENS) as path, path.open("wb") as file:
             np.savez(file, ids=self.tokens.ids, offsets=self.tokens.offsets)
         words = {"language": self.vocabulary.language, "words": self.vocabulary.words, "counts": self.vocabulary.counts}

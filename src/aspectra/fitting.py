@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_bytes
 
 from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
@@ -102,7 +103,7 @@ def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress:
 
 def save_fitted(fitted: Fitted, run: RunDir, config: FitConfig) -> None:
     """Write all stages into a run directory."""
-    saves = (
+    saves: tuple[Callable[[], None], ...] = (
         lambda: fitted.corpus.save(run),
         lambda: save_vectors(fitted.vectors, run),
         lambda: save_trained(fitted.trained, run),
@@ -139,8 +140,7 @@ def load_vectors(run: RunDir, vocabulary: Vocabulary) -> WordVectors:
 def save_trained(trained: Trained, run: RunDir) -> None:
     """Write what the teacher learnt (the word vectors have a file of their own) and how its losses went."""
     learnt = {name: tensor for name, tensor in trained.teacher.state_dict().items() if name != "vectors"}
-    with rundir.atomic_path(run / rundir.TEACHER) as path:
-        save_file(learnt, path)
+    rundir.write_atomic(run / rundir.TEACHER, to_bytes(learnt))
     rundir.write_atomic(run / rundir.HISTORY, "".join(json.dumps(line) + "\n" for line in trained.history).encode())
 
 

@@ -22,14 +22,16 @@ def optimise(
     clip: float,
     log: Callable[[int, dict[str, Tensor]], None],
 ) -> None:
-    """Take one Adam step per batch on the sum of its losses."""
+    """Take one Adam step per batch on the sum of its losses; losses without a graph have set the gradients themselves."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimiser = torch.optim.Adam(parameters, betas=(0.9, 0.999), eps=1e-8, fused=True)
     for step, batch in enumerate(batches, 1):
         optimiser.param_groups[0]["lr"] = rate(step)
-        parts = losses(batch)
         optimiser.zero_grad()
-        torch.autograd.backward(sum(parts.values(), torch.zeros(())))
+        parts = losses(batch)
+        total = sum(parts.values(), torch.zeros(()))
+        if total.requires_grad:
+            torch.autograd.backward(total)
         nn.utils.clip_grad_norm_(parameters, clip)
         optimiser.step()
         log(step, parts)

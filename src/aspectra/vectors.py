@@ -35,8 +35,7 @@ class Sentences:
     def __iter__(self) -> Iterator[list[str]]:
         offsets = self.sentences.offsets.tolist()
         for start, end in pairwise(offsets):
-            if end - start > 1:
-                yield self.words[self.sentences.ids[start:end]].tolist()
+            yield self.words[self.sentences.ids[start:end]].tolist()
         self.each_pass()
 
 
@@ -44,6 +43,7 @@ def learn_vectors(sentences: Ragged, vocabulary: Vocabulary, config: VectorsConf
     """Train skip-gram vectors; with one worker the same seed gives the same bytes."""
     from gensim.models import Word2Vec
 
+    sentences = sentences.select(np.flatnonzero(sentences.lengths > 1))  # a lone word has no context
     epochs = config.vector_epochs or min(MOST, max(FEWEST, -(-ENOUGH_WORDS // max(1, len(sentences.ids)))))
     passes = 0
 

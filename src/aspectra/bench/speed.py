@@ -5,9 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,14 +19,13 @@ from torch.nn import functional
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, prepare
 from aspectra.loop import optimise
-from aspectra.teacher import train
+from aspectra.teacher import gradient
+from aspectra.teacher.gradient import FlatBatch
 from aspectra.teacher.losses import penalty
 from aspectra.teacher.model import Teacher
 from aspectra.teacher.train import batches, start_topics, torch_threads
 from aspectra.text.read import Source
 from aspectra.vectors import WordVectors
-
-Losses = Callable[[Teacher, FitConfig, tuple[Tensor, Tensor]], dict[str, Tensor]]
 
 
 def literal_encoding(teacher: Teacher, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -50,25 +50,33 @@ def literal_losses(teacher: Teacher, config: FitConfig, batch: tuple[Tensor, Ten
     return {"contrastive": (torch.logsumexp(negative, 0) - similarity[0]).mean(), "penalty": penalty(teacher.topics)}
 
 
-def training_rate(corpus: Corpus, vectors: WordVectors, config: FitConfig, steps: int, losses: Losses) -> float:
-    """Return segments per second of the loop with one way to compute the losses; the better of two rounds."""
-    start = torch.from_numpy(start_topics(vectors, config.n_topics, config.seed))
-    teacher = Teacher(torch.from_numpy(vectors.matrix), start, config)
-    rows, rates = corpus.trainable(config.min_tokens), []
-    for _ in range(2):
-        began = time.perf_counter()
-        with torch_threads(1):
-            made = batches(corpus.tokens, rows, steps, config)
-            optimise(teacher, made, partial(losses, teacher, config), lambda step: 1e-4, config.clip, lambda step, parts: None)
-        rates.append(steps * config.batch_size / (time.perf_counter() - began))
-    return max(rates)
+def training_rate(teacher: Teacher, made: Iterable[Any], losses: Callable[[Any], dict[str, Tensor]], config: FitConfig) -> float:
+    """Return segments per second of the loop over batches with one way to compute losses and gradients."""
+    began, steps = time.perf_counter(), 0
+
+    def count(step: int, parts: dict[str, Tensor]) -> None:
+        nonlocal steps
+        steps = step
+
+    with torch_threads(1):
+        optimise(teacher, made, losses, lambda step: 1e-4, config.clip, count)
+    return steps * config.batch_size / (time.perf_counter() - began)
 
 
 def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> dict[str, float]:
-    """Compare our training with the literal algorithm, on the same batches."""
-    ours = training_rate(corpus, vectors, config, 2000, train.losses)
-    literal = training_rate(corpus, vectors, config, 20, literal_losses)
-    return {"segments_per_second": ours, "literal_segments_per_second": literal, "ratio": ours / literal}
+    """Compare our training with the literal algorithm on the same rows; the better of three rounds each."""
+    tokens, rows = corpus.tokens, corpus.trainable(config.min_tokens)
+    teacher = Teacher(
+        torch.from_numpy(vectors.matrix), torch.from_numpy(start_topics(vectors, config.n_topics, config.seed)), config
+    )
+    ours, literal = [], []
+    for _ in range(3):
+        flat = (FlatBatch.of(tokens.select(batch, config.max_tokens)) for batch in batches(rows, 2000, config))
+        ours.append(training_rate(teacher, flat, partial(gradient.step, teacher, config), config))
+        padded = (tokens.padded(batch, config.max_tokens) for batch in batches(rows, 20, config))
+        tensors = ((torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))) for ids, mask in padded)
+        literal.append(training_rate(teacher, tensors, partial(literal_losses, teacher, config), config))
+    return {"segments_per_second": max(ours), "literal_segments_per_second": max(literal), "ratio": max(ours) / max(literal)}
 
 
 def preparing_rate(source: Source, config: FitConfig) -> tuple[Corpus, dict[str, float]]:

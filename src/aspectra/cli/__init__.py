@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from aspectra.cli import evaluate, fit, label, map, sample, topics
+from aspectra.cli import distill, evaluate, explain, export, fit, label, map, sample, topics
 from aspectra.errors import AspectraError
 
 STOPPED = 130
@@ -22,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (fit, topics, map, label, evaluate, sample):
+for module in (fit, topics, map, distill, label, evaluate, explain, export, sample):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 
 

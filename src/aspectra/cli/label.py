@@ -15,33 +15,61 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aspectra.detector import AspectDetector
+    from aspectra.student.labelling import StudentLabeller
+    from aspectra.student.onnx import OnnxLabeller
     from aspectra.text.read import Source
+
+    Labeller = AspectDetector | StudentLabeller | OnnxLabeller
+
+MODELS = ("teacher", "student")
 
 
 def command(
-    run: show.Run,
-    files: show.Inputs,
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN FILES...", help="The run's folder (none with --onnx), then files or globs as for aspectra fit."
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .parquet, .csv or .jsonl.")],
     text_column: show.TextColumn = None,
     id_column: show.IdColumn = None,
     encoding: show.Encoding = "utf-8",
+    model: Annotated[
+        str | None, typer.Option(help="teacher, or student: both together; by default the student if there is one.")
+    ] = None,
+    onnx: Annotated[Path | None, typer.Option(help="Label with an exported student instead of a run; needs no torch.")] = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Label every segment of every review with an aspect, confidence and evidence; other columns are carried through."""
     from aspectra.text.write import check_output, write_frames
 
+    run, files = (Path(), inputs) if onnx else (Path(inputs[0]), inputs[1:])
+    if not files:
+        raise typer.BadParameter("Give the run's folder, then one or more files of reviews.", param_hint="RUN FILES...")
+    if model is not None and (onnx or model not in MODELS):
+        raise typer.BadParameter(f"Give {' or '.join(MODELS)}, and nothing with --onnx.", param_hint="--model")
     check_output(output)
     source = show.open_source(files, text_column, id_column, encoding, quiet)
     if output.resolve() in [path.resolve() for path in source.paths]:
         raise InputError(f"{output} is also an input. Choose another -o.")
-    from aspectra.detector import AspectDetector
-
-    detector = AspectDetector.load(run)
+    labeller = open_labeller(run, model, onnx)
     with show.counter("Labelling:", quiet) as count:
-        rows = write_frames(labelled(detector, source, count), output)
+        rows = write_frames(labelled(labeller, source, count), output)
     for line in source.skipped.summary():
         show.note(line, quiet)
     show.note(f"Wrote {rows:,} segments to {output}.", quiet)
+
+
+def open_labeller(run: Path, model: str | None, onnx: Path | None) -> Labeller:
+    """Load what is asked for, and nothing that it does not need."""
+    if onnx:
+        from aspectra.student.onnx import OnnxLabeller
+
+        return OnnxLabeller(onnx)
+    from aspectra.student.labelling import load_labeller
+
+    return load_labeller(run, model)
 
 
 def free_name(name: str, taken: set[str]) -> str:
@@ -50,13 +78,13 @@ def free_name(name: str, taken: set[str]) -> str:
     return name
 
 
-def labelled(detector: AspectDetector, source: Source, count: Callable[[int], None]) -> Iterator[pl.DataFrame]:
+def labelled(labeller: Labeller, source: Source, count: Callable[[int], None]) -> Iterator[pl.DataFrame]:
     """Label batch by batch; carried columns come first, named input_… where ours have the same name."""
     import polars as pl
 
     reviews = 0
     for frame in source.batches():
-        labels = detector.label(frame[source.text_column])
+        labels = labeller.label(frame[source.text_column])
         carried = frame.drop(source.text_column)
         if source.id_column:
             carried = carried.select(source.id_column, pl.exclude(source.id_column))

@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import TaskID
     from rich.table import Table
 
     from aspectra.text.read import Source
@@ -55,7 +56,7 @@ def open_source(files: list[str], text_column: str | None, id_column: str | None
 
 @contextlib.contextmanager
 def stages(labels: dict[str, str], quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """Show a bar per stage and give the function that moves them."""
+    """Show a bar per stage and give the function that moves them; a bar without news swings to and fro."""
     if quiet:
         yield lambda stage, done: None
         return
@@ -68,12 +69,12 @@ def stages(labels: dict[str, str], quiet: bool) -> Iterator[Callable[[str, float
         TimeElapsedColumn(),
         console=console(True),
     ) as bars:
-        tasks: dict[str, int] = {}
+        tasks: dict[str, TaskID] = {}
 
         def move(stage: str, done: float) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(f"{labels[stage]:<22}", total=1.0)
-            bars.update(tasks[stage], completed=done)  # type: ignore[arg-type]
+                tasks[stage] = bars.add_task(f"{labels[stage]:<22}", total=None)
+            bars.update(tasks[stage], total=1.0 if done else None, completed=done)
 
         yield move
 

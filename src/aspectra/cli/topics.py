@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from aspectra.cli import show
+from aspectra.errors import MapError
 
 
 def command(
@@ -28,9 +29,11 @@ def command(
     if (home / rundir.TOPIC_MAP).exists():
         from aspectra.mapping.topicmap import UNMAPPED, read_map
 
-        chosen = {
-            choice.topic: choice.aspect or UNMAPPED for choice in read_map(home / rundir.TOPIC_MAP, topics["fingerprint"]).choices
-        }
+        try:
+            choices = read_map(home / rundir.TOPIC_MAP, topics["fingerprint"]).choices
+            chosen = {choice.topic: choice.aspect or UNMAPPED for choice in choices}
+        except MapError as error:  # to mend the map, a person must see the topics
+            show.note(str(error))
     grid = show.table(
         "", "share", "npmi", *(["aspect"] if chosen else []), "keywords and a typical segment", right=("", "share", "npmi")
     )

@@ -2,7 +2,8 @@
 
 By words: keywords near one aspect → that aspect; near two → unmapped; near none → General, or unmapped if seldom seen together.
 By development segments: the map under which the gold aspects are most likely is refined while that improves F1 by more than a
-margin. The same search on parts of the segments, scored on the rest, tells how good such a map is on segments it has not seen.
+margin; a topic is mapped only to aspects in whose segments it is stronger than elsewhere. The same search on parts of the segments,
+scored on the rest, tells how good such a map is on segments it has not seen.
 """
 
 from __future__ import annotations
@@ -180,12 +181,22 @@ def answer(beta: np.ndarray, chosen: np.ndarray, n_aspects: int) -> np.ndarray:
 
 def search_map(beta: np.ndarray, member: np.ndarray, general: bool) -> np.ndarray:
     n_aspects = member.shape[1]
-    starts = [most_likely_map(beta, member, balance) for balance in BALANCES]
+    allowed = associated(beta, member)
+    starts = [most_likely_map(beta, member, allowed, balance) for balance in BALANCES]
     scores = objective(np.stack([answer(beta, start, n_aspects) for start in starts], axis=1), member, general)
-    return refine_map(beta, member, starts[int(scores.argmax())], general)
+    return refine_map(beta, member, allowed, starts[int(scores.argmax())], general)
 
 
-def most_likely_map(beta: np.ndarray, member: np.ndarray, balance: float) -> np.ndarray:
+def associated(beta: np.ndarray, member: np.ndarray) -> np.ndarray:
+    """Tell for each topic (K×A) in which aspects' segments it is stronger than on average.
+
+    Without this the search abuses topics that are rare in these segments as constants that favour an aspect.
+    """
+    share = member / member.sum(axis=1, keepdims=True)
+    return np.asarray(beta.T @ (share - share.mean(axis=0)) > 0)
+
+
+def most_likely_map(beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, balance: float) -> np.ndarray:
     """Maximise the mean log of γ_gold / Σγ, which is smooth and therefore hard to over-fit."""
     n_aspects = member.shape[1]
     share = member / member.sum(axis=1, keepdims=True)  # N×A
@@ -199,11 +210,11 @@ def most_likely_map(beta: np.ndarray, member: np.ndarray, balance: float) -> np.
         raised = (weights * np.log1p(mass / right)) @ member  # where the topic's aspect is gold, γ_gold grows by its mass
         return np.append(raised - weights @ np.log1p(mass / total), 0)
 
-    votes = beta.T @ (share * weights[:, None])
-    return ascend(beta, votes.argmax(axis=1), n_aspects, gain)
+    votes = np.where(allowed, beta.T @ (share * weights[:, None]), -1)
+    return ascend(beta, np.where(allowed.any(axis=1), votes.argmax(axis=1), n_aspects), allowed, gain)
 
 
-def refine_map(beta: np.ndarray, member: np.ndarray, start: np.ndarray, general: bool) -> np.ndarray:
+def refine_map(beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, start: np.ndarray, general: bool) -> np.ndarray:
     """Change what improves F1 on these segments by more than the margin."""
     n_aspects = member.shape[1]
 
@@ -214,18 +225,18 @@ def refine_map(beta: np.ndarray, member: np.ndarray, start: np.ndarray, general:
         values[start[topic]] += MARGIN / len(member)
         return values
 
-    return ascend(beta, start, n_aspects, score)
+    return ascend(beta, start, allowed, score)
 
 
 Value = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
-def ascend(beta: np.ndarray, start: np.ndarray, n_aspects: int, value: Value) -> np.ndarray:
-    """Give each topic in turn its best choice until none changes.
+def ascend(beta: np.ndarray, start: np.ndarray, allowed: np.ndarray, value: Value) -> np.ndarray:
+    """Give each topic in turn its best allowed choice (K×A; unmapped always is) until none changes.
 
     `value` gets γ without the topic (N×A), the topic's mass (N) and its number, and rates the A aspects and unmapped.
     """
-    chosen = start.copy()
+    chosen, n_aspects = start.copy(), allowed.shape[1]
     gamma = beta @ np.eye(n_aspects + 1)[chosen]  # N×(A+1)
     for _ in range(SWEEPS):
         before = chosen.copy()
@@ -233,6 +244,7 @@ def ascend(beta: np.ndarray, start: np.ndarray, n_aspects: int, value: Value) ->
             gamma[:, chosen[topic]] -= mass
             values = value(gamma[:, :n_aspects], mass, topic)
             values[chosen[topic]] += 1e-9  # a tie changes nothing
+            values[:n_aspects][~allowed[topic]] = -np.inf
             chosen[topic] = values.argmax()
             gamma[:, chosen[topic]] += mass
         if (chosen == before).all():

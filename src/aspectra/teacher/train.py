@@ -14,7 +14,8 @@ from torch import Tensor
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
 from aspectra.loop import optimise, warmup_rate
-from aspectra.teacher.losses import contrastive, penalty
+from aspectra.teacher import gradient
+from aspectra.teacher.gradient import FlatBatch
 from aspectra.teacher.model import Teacher
 from aspectra.vectors import Progress, WordVectors
 
@@ -55,25 +56,15 @@ def choose_steps(n_rows: int, config: FitConfig) -> int:
     return config.steps or min(MOST_STEPS, max(FEWEST_STEPS, -(-n_rows // config.batch_size)))
 
 
-def batches(tokens: Ragged, rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield so many batches of ids and masks (B×L), shuffled anew in each pass over the rows."""
+def batches(rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[np.ndarray]:
+    """Yield so many batches of rows, shuffled anew in each pass over them."""
     random = np.random.default_rng(config.seed)
     order = rows[:0]
     for _ in range(steps):
         if len(order) < min(config.batch_size, len(rows)):
             order = random.permutation(rows)
-        batch, order = order[: config.batch_size], order[config.batch_size :]
-        ids, mask = tokens.padded(batch, config.max_tokens)
-        yield torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))
-
-
-def losses(teacher: Teacher, config: FitConfig, batch: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
-    """Return the parts of the loss for one batch."""
-    encoding = teacher(*batch)
-    return {
-        "contrastive": contrastive(encoding.words, encoding.topics, config.temperature),
-        "penalty": config.penalty_weight * penalty(teacher.topics),
-    }
+        yield order[: config.batch_size]
+        order = order[config.batch_size :]
 
 
 def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress) -> Trained:
@@ -91,7 +82,8 @@ def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitCon
 
     rate = partial(warmup_rate, factor=config.learning_factor, model_size=config.model_size, warmup=config.warmup)
     with torch_threads(1):
-        optimise(teacher, batches(tokens, rows, steps, config), partial(losses, teacher, config), rate, config.clip, log)
+        flat = (FlatBatch.of(tokens.select(batch, config.max_tokens)) for batch in batches(rows, steps, config))
+        optimise(teacher, flat, partial(gradient.step, teacher, config), rate, config.clip, log)
     return Trained(teacher.eval(), history)
 
 

@@ -1,0 +1,166 @@
+"""How fast the mapping studio answers, and how good a map is that only follows it: python -m aspectra.bench.studio RUN --dev gold.jsonl
+
+Times are of a real server over HTTP: every key (the action and its save), and what the next card needs (evidence, trials, preview). First
+paint is that of Chromium, if there is one. With --test, a map made by accepting all suggestions and then taking every change whose
+interval on dev lies above zero is scored beside the automatic one. Works on a map of its own, which it removes afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from aspectra.detector import AspectDetector
+from aspectra.evaluate import read_gold, score
+from aspectra.mapping.opening import Opening, open_studio
+from aspectra.mapping.server import free_socket, make_server, serve
+from aspectra.mapping.studio import Studio
+
+ANNOTATOR = "bench-studio"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
+
+
+@contextlib.contextmanager
+def served(studio: Studio) -> Iterator[str]:
+    """Serve a studio on a free port while the block runs; give its address."""
+    listener = free_socket(None)
+    server, address = make_server(studio, listener)
+    thread = threading.Thread(target=serve, args=(server, listener), daemon=True)
+    thread.start()
+    try:
+        yield address
+    finally:
+        server.should_exit = True
+        thread.join(5)
+
+
+class Timer:
+    """Asks the server and keeps how long each kind of request took, in milliseconds."""
+
+    def __init__(self, address: str) -> None:
+        host, _, token = address.removeprefix("http://").partition("/?token=")
+        self.connection = http.client.HTTPConnection(host, timeout=30)
+        self.headers = {"Cookie": f"aspectra-{host.partition(':')[2]}={token}", "Content-Type": "application/json"}
+        self.took: dict[str, list[float]] = {}
+
+    def ask(self, kind: str, path: str, sent: Any = None) -> Any:
+        start = time.perf_counter()
+        self.connection.request("GET" if sent is None else "POST", path, None if sent is None else json.dumps(sent), self.headers)
+        answer = self.connection.getresponse().read()
+        self.took.setdefault(kind, []).append(1000 * (time.perf_counter() - start))
+        return json.loads(answer)
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        return {
+            kind: {
+                "n": len(values),
+                "median_ms": round(float(np.median(values)), 1),
+                "p95_ms": round(float(np.percentile(values, 95)), 1),
+            }
+            for kind, values in self.took.items()
+        }
+
+
+def press_keys(timer: Timer) -> None:
+    """Decide every topic, undo and redo it, and load what the page would show next."""
+    began = timer.ask("start", "/api/start")
+    version, aspects = began["state"]["version"], [aspect["name"] for aspect in began["state"]["aspects"]]
+    for topic in range(len(began["topics"])):
+        assign = {"kind": "assign", "choices": {str(topic): aspects[topic % len(aspects)]}}
+        for action in (assign, {"kind": "undo"}, {"kind": "redo"}):
+            version = timer.ask("key", "/api/act", {"version": version, "action": action})["version"]
+        timer.ask("card", f"/api/card/{topic}")
+        timer.ask("trials", f"/api/trials/{topic}")
+        timer.ask("preview", f"/api/preview?seed={topic}")
+    for _ in began["topics"]:
+        version = timer.ask("key", "/api/act", {"version": version, "action": {"kind": "undo"}})["version"]
+
+
+def first_paint(address: str, loads: int = 5) -> dict[str, float]:
+    """Return when Chromium has painted first and when all topics are drawn, in milliseconds, medians; {} without Chromium."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        return {}
+    from playwright.sync_api import sync_playwright
+
+    times = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        for _ in range(loads):
+            context = browser.new_context(viewport={"width": 1440, "height": 900})
+            page = context.new_page()
+            page.goto(address)
+            page.wait_for_selector("#card .segment")
+            marks = ("first-contentful-paint", "drawn")
+            times.append([page.evaluate(f"performance.getEntriesByName('{mark}')[0].startTime") for mark in marks])
+            context.close()
+        browser.close()
+    painted, drawn = np.median(times, axis=0)
+    return {"first_paint_ms": round(painted), "topics_drawn_ms": round(drawn)}
+
+
+def follow(studio: Studio, figure: str = "f1_macro") -> int:
+    """Accept all suggestions, then take each topic's best change that lies above the noise, until there is none; count them."""
+    suggestions = studio.advisor(studio.session.desk)
+    studio.act({"kind": "assign", "choices": {str(one.topic): one.aspect for one in suggestions}}, studio.session.version)
+    taken = 0
+    for _ in range(5):
+        before = taken
+        for topic in range(len(suggestions)):
+            best = max(studio.trials(topic), key=lambda trial: trial["change"][figure][0])
+            if best["change"][figure][1] > 0:
+                studio.act({"kind": "assign", "choices": {str(topic): best["aspect"]}}, studio.session.version)
+                taken += 1
+        if taken == before:
+            break
+    return taken
+
+
+def compare_on_test(studio: Studio, dev: Path, test: Path) -> dict[str, Any]:
+    """Score the map that follows the page and the automatic one on segments that neither has seen."""
+    gold = read_gold(test)
+    result: dict[str, Any] = {"changes_after_suggestions": follow(studio)}
+    followed = AspectDetector.load(studio.run, with_map=False)
+    followed.topic_map_ = studio.topic_map
+    automatic = AspectDetector.load(studio.run, with_map=False).suggest_map(dev=dev)
+    for name, detector in (("followed", followed), ("automatic", automatic)):
+        report = score(gold.aspects, detector.label_segments(list(gold.texts))["aspect"].to_list(), tuple(detector.classes_))
+        result[name] = {"f1_micro": round(report.f1_micro, 4), "f1_macro": round(report.f1_macro, 4)}
+    return result
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="A fitted run.")],
+    dev: Annotated[Path, typer.Option(help="Labelled segments for the live effect.")],
+    test: Annotated[Path | None, typer.Option(help="Labelled segments to score the followed map on.")] = None,
+) -> None:
+    """Measure the studio on a run and print JSON."""
+    began = time.perf_counter()
+    studio = open_studio(run, Opening(by=ANNOTATOR, dev=dev, annotator=ANNOTATOR, replace=True))
+    result: dict[str, Any] = {"topics": len(studio.topic_map.choices), "open_s": round(time.perf_counter() - began, 2)}
+    try:
+        with served(studio) as address:
+            result |= first_paint(address)
+            timer = Timer(address)
+            press_keys(timer)
+            result["requests"] = timer.summary()
+        if test:
+            result["test"] = compare_on_test(studio, dev, test)
+    finally:
+        for path in (studio.session.path, studio.session.beside):
+            path.unlink(missing_ok=True)
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    typer.run(command)

@@ -1,0 +1,41 @@
+"""aspectra explain: which words made teacher and student answer what they did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aspectra.cli import show
+
+
+def command(
+    run: show.Run,
+    text: Annotated[str, typer.Argument(help="One segment, in quotes.")],
+    html: Annotated[Path | None, typer.Option(help="Write a page with shaded words here, too.")] = None,
+    quiet: show.Quiet = False,
+) -> None:
+    """Show, word by word, what teacher and student looked at, and where they disagree."""
+    from rich.text import Text
+
+    from aspectra.explain import explain, to_html, top, verdict
+    from aspectra.rundir import write_atomic
+    from aspectra.student.labelling import load_labeller
+
+    told = explain(load_labeller(run), text)
+    students = told.student or (None,) * len(told.words)
+    grid = show.table("word", "teacher", "", "student", " ", right=("teacher", "student"))
+    for word, teacher, student in zip(told.words, told.teacher, students, strict=True):
+        cells = [("·" if share is None else f"{share:.1%}", "█" * round(30 * (share or 0))) for share in (teacher, student)]
+        grid.add_row(Text(word), *cells[0], *cells[1])
+    console = show.console()
+    console.print(grid)
+    console.print(Text(f"teacher  {top(told.teacher_answer)}"))
+    if told.student_answer is not None:
+        console.print(Text(f"student  {top(told.student_answer)}"))
+        console.print(Text(f"answer   {top(told.answer)}"))
+    console.print(Text(verdict(told)))
+    if html is not None:
+        write_atomic(html, to_html(told).encode())
+        show.note(f"Wrote {html}.", quiet)

@@ -1,0 +1,97 @@
+"""A second opinion: the maps that several people made for the same topics, their agreement (Cohen's kappa) and their conflicts.
+
+Each keeps a file of their own, topic_map.NAME.json; topic_map.json is the map in use, on which conflicts are resolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from aspectra import rundir
+from aspectra.errors import MapError
+from aspectra.mapping.actions import decided
+from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
+
+NAME = re.compile(r"[\w-]{1,40}")
+
+
+def map_path(run: Path, annotator: str | None) -> Path:
+    """Return the file of a person's map, or of the map in use."""
+    if annotator is None:
+        return run / rundir.TOPIC_MAP
+    if not NAME.fullmatch(annotator):
+        raise MapError(f"An annotator's name has 1 to 40 letters, digits, _ or -, got {annotator!r}.")
+    return run / rundir.TOPIC_MAP.replace(".json", f".{annotator}.json")
+
+
+def read_opinions(run: Path, topics: str, but: str | None) -> dict[str, TopicMap]:
+    """Read the maps of all annotators but one; those made for other topics do not count."""
+    found = {}
+    for path in sorted(run.glob(rundir.TOPIC_MAP.replace(".json", ".*.json"))):
+        name = path.name.removeprefix("topic_map.").removesuffix(".json")
+        opinion = read_map(path)
+        if name != but and opinion.topics == topics:
+            found[name] = opinion
+    return found
+
+
+def kappa(first: TopicMap, second: TopicMap) -> float | None:
+    """Return Cohen's kappa over the topics that both decided; None if there are none."""
+    pairs = both_decided(first, second)
+    if not pairs:
+        return None
+    n = len(pairs)
+    one, two = Counter(mine for mine, _ in pairs), Counter(theirs for _, theirs in pairs)
+    by_chance = sum(one[aspect] * two[aspect] for aspect in one) / n**2
+    observed = sum(mine == theirs for mine, theirs in pairs) / n
+    return 1.0 if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
+
+
+def both_decided(first: TopicMap, second: TopicMap) -> list[tuple[str | None, str | None]]:
+    pairs = zip(first.choices, second.choices, strict=True)
+    return [(mine.aspect, theirs.aspect) for mine, theirs in pairs if decided(mine) and decided(theirs)]
+
+
+def compare(opinions: Mapping[str, TopicMap]) -> dict[str, Any]:
+    """Return the agreement of each pair and, per topic on which anybody differs, who chose what."""
+    pairs = [
+        {
+            "first": one,
+            "second": two,
+            "kappa": kappa(opinions[one], opinions[two]),
+            "n": len(both_decided(opinions[one], opinions[two])),
+        }
+        for one, two in combinations(opinions, 2)
+    ]
+    return {"pairs": pairs, "conflicts": conflicts(opinions)}
+
+
+def conflicts(opinions: Mapping[str, TopicMap]) -> dict[int, dict[str, str | None]]:
+    """Return {topic: {name: aspect}} where those who decided chose differently."""
+    votes: dict[int, dict[str, str | None]] = {}
+    for name, opinion in opinions.items():
+        for choice in opinion.choices:
+            if decided(choice):
+                votes.setdefault(choice.topic, {})[name] = choice.aspect
+    return {topic: said for topic, said in sorted(votes.items()) if len(set(said.values())) > 1}
+
+
+def agreed(opinions: Mapping[str, TopicMap]) -> TopicMap:
+    """Start the map in use from what all who decided agree on; the rest is open and unmapped."""
+    first = next(iter(opinions.values()))
+    differing = conflicts(opinions)
+    choices = []
+    for number, choice in enumerate(first.choices):
+        voters = [name for name, opinion in opinions.items() if decided(opinion.choices[number])]
+        if not voters or number in differing:
+            choices.append(Choice(number, None, choice.keywords, SUGGESTION, now()))
+        else:
+            chosen = opinions[voters[0]].choices[number]
+            choices.append(Choice(number, chosen.aspect, choice.keywords, " + ".join(voters), now(), chosen.why))
+    aspects = dict.fromkeys(name for opinion in opinions.values() for name in opinion.aspects)
+    return TopicMap(tuple(aspects), tuple(choices), first.topics)

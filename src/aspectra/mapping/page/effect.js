@@ -1,0 +1,65 @@
+// What the present map does on labelled segments: three F1 figures with their intervals and the confusion matrix.
+
+import { keyOf } from "./aspects.js";
+import { byId, dot, fill, h, hueOf, percent } from "./dom.js";
+import { label } from "./label.js";
+import { store, update } from "./store.js";
+
+const NAMES = { f1_micro: ["micro", "F1 micro: every segment counts the same"], f1_macro: ["macro", "F1 macro: every aspect counts the same"], f1_macro_without_general: ["w/o General", "F1 macro over the aspects without General"] };
+const figure = (value) => (100 * value).toFixed(1);
+
+export function drawEffect() {
+  const { effect, own_labels, enough_labels } = store.state;
+  if (!effect) return fill(byId("effect"), h("header", {}, h("h2", {}, "Effect")), offer(own_labels, enough_labels));
+  const more = own_labels === null || store.run.read_only ? null
+    : h("p", { class: "hint" }, "A first estimate from segments the model doubts: expect more on others. ", h("button", { class: "link", "data-key": "label", onclick: label }, "Label more"));
+  fill(byId("effect"),
+    h("header", {}, h("h2", {}, "Effect"), h("span", { class: "quiet" }, `F1 on ${effect.n} labelled segments`)),
+    h("div", { class: "figures", role: "group", "aria-label": "F1 shown on the choices" }, Object.keys(NAMES).map((name) => number(name, effect))),
+    h("p", { class: "hint" }, "Always answering ", h("span", { dir: "auto" }, effect.majority.aspect), ` gets ${figure(effect.majority.f1_micro)} micro, ${figure(effect.majority.f1_macro)} macro.`),
+    homeless(effect.homeless), more, confusion(effect));
+}
+
+function number(name, { figures }) {
+  const [value, low, high] = figures[name];
+  const [label, title] = NAMES[name];
+  return h("button", { class: "figure", "data-key": name, "data-figure": name, title, "aria-pressed": String(store.metric === name), onclick: () => update({ metric: name }) },
+    h("span", { class: "label" }, label), h("strong", {}, figure(value)), h("small", { title: "95 % interval" }, `${figure(low)} – ${figure(high)}`));
+}
+
+function homeless(labels) {
+  const names = Object.entries(labels).map(([name, count]) => `${name} (${count})`);
+  return names.length ? h("p", { class: "hint warn", dir: "auto" }, `Labelled, but not among the aspects, so always wrong: ${names.join(", ")}.`) : null;
+}
+
+function offer(count, enough) {
+  if (count === null || store.run.read_only) return h("p", { class: "hint" }, "No labelled segments.");
+  const text = count ? `${count} of ${enough} labels for a first estimate.` : `Label ${enough} to 50 segments to see what each choice does: those that settle most doubt come first.`;
+  return h("div", {}, h("p", { class: "hint" }, text), h("button", { class: "wide-button", "data-key": "label", onclick: label }, count ? "Go on labelling" : "Label some segments"));
+}
+
+function confusion({ aspects, confusion: counts, f1 }) {
+  const key = (name, place) => (name === "General" ? "G" : keyOf(place + 1) || "·");
+  const head = h("tr", {}, h("td", {}), aspects.map((name, place) => h("th", { scope: "col", title: name }, h("abbr", { title: name, "aria-label": name }, key(name, place)))), h("th", { scope: "col" }, "F1"));
+  const rows = counts.map((row, gold) => {
+    const total = Math.max(1, row.reduce((sum, value) => sum + value, 0));
+    const cells = row.map((value, answer) => {
+      const cell = h("td", { class: gold === answer ? "right" : value ? "wrong" : "", title: `gold ${aspects[gold]}, answered ${aspects[answer]}: ${value}` }, value ? String(value) : "");
+      cell.style.setProperty("--part", String(Math.round((100 * value) / total)));
+      return cell;
+    });
+    return h("tr", {}, h("th", { scope: "row", title: aspects[gold] }, dot(hueOf(store.state, aspects[gold])), h("span", { dir: "auto" }, aspects[gold])), cells, h("td", { class: "f1" }, percent(f1[gold], 0).replace(" %", "")));
+  });
+  return h("div", { class: "scroll" }, h("table", { class: "confusion" }, h("caption", {}, "Labelled ", h("span", { "aria-hidden": "true" }, "↓"), " and answered ", h("span", { "aria-hidden": "true" }, "→")), h("thead", {}, head), h("tbody", {}, rows)));
+}
+
+export function drawAgreement() {
+  const box = byId("agreement");
+  const { agreement } = store.state;
+  box.hidden = !agreement;
+  if (!agreement) return;
+  const rows = agreement.pairs.map(({ first, second, kappa, n }) => h("li", {}, h("span", { dir: "auto" }, `${first} and ${second}`), h("strong", {}, kappa === null ? "–" : kappa.toFixed(2)), h("span", { class: "quiet" }, `${n} topics`)));
+  const count = Object.keys(agreement.conflicts).length;
+  const show = count ? h("button", { class: "wide-button", "data-key": "conflicts", onclick: () => update({ filter: "conflicts" }) }, `Show ${count} conflicts`) : h("p", { class: "hint" }, "No conflicts.");
+  fill(box, h("header", {}, h("h2", {}, "Second opinion"), h("span", { class: "quiet", title: "Cohen's kappa: 1 is full agreement, 0 what chance would give" }, "kappa")), h("ul", { class: "kappas" }, rows), show);
+}

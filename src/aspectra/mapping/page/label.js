@@ -1,0 +1,53 @@
+// Make a dev set: one segment after another, labelled by the same keys as topics.
+
+import { get, post } from "./api.js";
+import { options } from "./aspects.js";
+import { byId, dot, fill, h, keycap, segment } from "./dom.js";
+import { look, notice, store, update } from "./store.js";
+
+export async function label() {
+  if (store.state.aspects.length < 2) return notice("Add aspects first.");
+  const dialog = byId("dialog");
+  dialog.className = "dialog wide labelling";
+  dialog.onclose = () => { dialog.onkeydown = null; look(); };
+  show(await get("api/question"));
+  if (!dialog.open) dialog.showModal();
+}
+
+function show(question) {
+  const dialog = byId("dialog");
+  const { own_labels, enough_labels } = store.state;
+  const close = h("button", { class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×");
+  const count = `${own_labels} labelled${own_labels < enough_labels ? `, ${enough_labels} give a first estimate` : ""}`;
+  const choose = options().filter(({ name }) => name !== null).map(({ name, label: text, hue, key }) =>
+    h("button", { class: "choice", "data-hue": hue, "data-key": `label ${name}`, onclick: () => send({ row: question.row, aspect: name }) }, keycap(key), dot(hue), h("span", { class: "name", dir: "auto" }, text)));
+  const skip = h("button", { onclick: () => send({ row: question.row, aspect: null }), "data-key": "skip" }, "Cannot tell", keycap("X"));
+  const back = h("button", { onclick: () => send({ back: true }), disabled: !own_labels, "data-key": "back" }, "Take back", keycap("U"));
+  fill(dialog, h("header", {}, h("h2", {}, "What is this segment about?"), close), h("p", { class: "quiet" }, count),
+    question ? h("blockquote", {}, segment(question.pieces)) : h("p", {}, "There are no more segments."),
+    question ? h("div", { class: "choices" }, choose) : null, h("div", { class: "buttons spread" }, back, question ? skip : null));
+  dialog.onkeydown = (event) => press(event, question);
+  if (!dialog.contains(document.activeElement)) dialog.focus(); // else keys would go nowhere
+}
+
+function press(event, question) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const key = event.key.toUpperCase();
+  const option = question && options().find((one) => one.name !== null && one.key === key);
+  if (option) send({ row: question.row, aspect: option.name });
+  else if (key === "X" && question) send({ row: question.row, aspect: null });
+  else if (key === "U") send({ back: true });
+  else return;
+  event.preventDefault();
+}
+
+async function send(answer) {
+  try {
+    const { question, state } = await post("api/answer", answer);
+    update({ state });
+    show(question);
+  } catch (error) {
+    byId("dialog").close();
+    notice(error.message, "bad");
+  }
+}

@@ -1,0 +1,210 @@
+"""The studio's transport: Starlette on 127.0.0.1, JSON in and out, nothing decided here.
+
+A request must bear this start's random token (in the address at first, then in a cookie), name this host, and come from
+this page. The page may load nothing but its own files and run no inline script, so review text cannot become code.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from aspectra.errors import AspectraError, InputError, RunError
+from aspectra.mapping.session import Conflict
+from aspectra.mapping.studio import Studio
+
+if TYPE_CHECKING:
+    import uvicorn
+
+HOST = "127.0.0.1"
+PORT = 8765
+TRIED = 20
+LONGEST_BODY = 100_000
+KINDS = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) -> Starlette:
+    """Build the application; `stop` is called when the person presses Done."""
+    cookie = f"aspectra-{port}"  # cookies do not tell ports apart
+
+    async def guard(request: Request, handle: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = refuse(request, port) or enter(request, token, cookie)
+        response = response or await handle(request)
+        response.headers.update(HEADERS)
+        return response
+
+    async def start(request: Request) -> Any:
+        return studio.start()
+
+    async def state(request: Request) -> Any:
+        studio.session.touch()
+        return studio.state()
+
+    async def act(request: Request) -> Any:
+        sent = await body(request)
+        return studio.act(sent.get("action"), sent.get("version"))
+
+    async def card(request: Request) -> Any:
+        studio.session.touch()
+        return studio.card(studio.check_topic(request.path_params["topic"]))
+
+    async def trials(request: Request) -> Any:
+        return studio.trials(studio.check_topic(request.path_params["topic"]))
+
+    async def preview(request: Request) -> Any:
+        seed = request.query_params.get("seed", "0")
+        return studio.preview(int(seed) if seed.isascii() and seed.isdigit() else 0)
+
+    async def try_text(request: Request) -> Any:
+        return studio.try_text((await body(request)).get("text"))
+
+    async def question(request: Request) -> Any:
+        return studio.question()
+
+    async def answer(request: Request) -> Any:
+        sent = await body(request)
+        return studio.take_back() if sent.get("back") else studio.answer(sent.get("row"), sent.get("aspect"))
+
+    async def done(request: Request) -> Any:
+        studio.session.close(finished=True)
+        stop()
+        return {"next": f"aspectra label {studio.run} new.csv -o labelled.parquet"}
+
+    routes = [
+        Route("/api/start", api(start)), Route("/api/state", api(state)), Route("/api/act", api(act), methods=["POST"]),
+        Route("/api/card/{topic}", api(card)), Route("/api/trials/{topic}", api(trials)), Route("/api/preview", api(preview)),
+        Route("/api/try", api(try_text), methods=["POST"]), Route("/api/question", api(question)),
+        Route("/api/answer", api(answer), methods=["POST"]), Route("/api/done", api(done), methods=["POST"]),
+        Route("/", page), Route("/page/{name}", page),
+    ]  # fmt: skip
+    return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)])
+
+
+def refuse(request: Request, port: int) -> Response | None:
+    """Turn away what does not come from this page on this machine."""
+    hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
+    if request.headers.get("host") not in hosts:
+        return PlainTextResponse("Wrong host.", 403)
+    origin = request.headers.get("origin")
+    if origin is not None and origin.removeprefix("http://") not in hosts:
+        return PlainTextResponse("Wrong origin.", 403)
+    return None
+
+
+def enter(request: Request, token: str, cookie: str) -> Response | None:
+    """Take the token from the address into a cookie; turn away who has neither."""
+    given = request.query_params.get("token")
+    if given is not None and hmac.compare_digest(given.encode(), token.encode()) and request.url.path == "/":
+        response = RedirectResponse("/", 303)
+        response.set_cookie(cookie, token, httponly=True, samesite="strict")
+        return response
+    if hmac.compare_digest(request.cookies.get(cookie, "").encode(), token.encode()):
+        return None
+    return PlainTextResponse(
+        "Open the address that the command printed: this one lacks its token, or is of an earlier start.", 403
+    )
+
+
+def api(answer: Callable[[Request], Awaitable[Any]]) -> Handler:
+    """Answer in JSON; an error of ours becomes {"error": message} with a status that tells the page what to do."""
+
+    async def handle(request: Request) -> Response:
+        try:
+            return JSONResponse(await answer(request))
+        except Conflict as error:
+            return JSONResponse({"error": str(error)}, 409)
+        except RunError as error:  # the disk is full or the run is gone: nothing was saved
+            return JSONResponse({"error": str(error)}, 507)
+        except AspectraError as error:
+            return JSONResponse({"error": str(error)}, 400)
+
+    return handle
+
+
+async def body(request: Request) -> dict[str, Any]:
+    """Read a JSON object of reasonable size."""
+    data = b""
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > LONGEST_BODY:
+            raise InputError(f"A request has at most {LONGEST_BODY} bytes.")
+    try:
+        sent = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InputError("The request is not JSON.") from None
+    if not isinstance(sent, dict):
+        raise InputError("The request must be a JSON object.")
+    return sent
+
+
+async def page(request: Request) -> Response:
+    """Serve a file of the page."""
+    name = request.path_params.get("name", "index.html")
+    file = files("aspectra.mapping") / "page" / name
+    kind = KINDS.get(name.rpartition(".")[2])
+    if kind is None or not file.is_file():
+        return PlainTextResponse("No such file.", 404)
+    return Response(file.read_bytes(), media_type=kind)
+
+
+def free_socket(port: int | None) -> socket.socket:
+    """Bind the port asked for, or else the first free one from PORT on."""
+    for candidate in (port,) if port is not None else (*range(PORT, PORT + TRIED), 0):
+        # asyncio turns off Nagle's delay of 40 ms only where the protocol is named
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, candidate))
+            listener.listen()
+        except OSError:
+            listener.close()
+            continue
+        return listener
+    raise InputError(f"Port {port} is taken. Choose another --port, or leave it out to take a free one.")
+
+
+def make_server(studio: Studio, listener: socket.socket) -> tuple[uvicorn.Server, str]:
+    """Return a server, not yet running, and the address to open."""
+    import uvicorn
+
+    token, port = secrets.token_urlsafe(24), listener.getsockname()[1]
+
+    def stop() -> None:
+        server.should_exit = True
+
+    app = make_app(studio, token, port, stop)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, server_header=False))
+    return server, f"http://{HOST}:{port}/?token={token}"
+
+
+def serve(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until Done or Ctrl-C, which is raised again as KeyboardInterrupt."""
+    with listener:
+        server.run(sockets=[listener])

@@ -1,0 +1,207 @@
+"""The mapping studio without its transport: joins a run, a session, suggestions, evidence and the dev set into what the page shows.
+
+Every method returns plain JSON values. β of the sample and of the dev set is computed once, when the studio opens.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aspectra import evaluate
+from aspectra.errors import InputError, MapError
+from aspectra.label import aspect_probabilities, fallback
+from aspectra.mapping import agree, effect, evidence
+from aspectra.mapping.actions import decided
+from aspectra.mapping.advice import Advisor
+from aspectra.mapping.propose import propose_aspects
+from aspectra.mapping.session import Session
+from aspectra.mapping.topicmap import TopicMap
+from aspectra.rundir import write_atomic
+
+if TYPE_CHECKING:
+    from aspectra.detector import AspectDetector
+
+OWN_DEV = "dev.jsonl"
+FIRST_ESTIMATE = 20
+"""So many of one's own labels give a first, rough estimate."""
+PREVIEWED = 10
+LONGEST_TEXT = 2_000
+
+
+class Studio:
+    """One run, one map, one person."""
+
+    def __init__(self, detector: AspectDetector, session: Session, advisor: Advisor, opinions: dict[str, TopicMap]) -> None:
+        self.detector, self.session, self.advisor, self.opinions = detector, session, advisor, opinions
+        self.run = session.path.parent
+        self.sample = evidence.draw_sample(detector, seed=detector.seed)
+        self.matrix = detector.teacher_.topics.detach().numpy()  # K×D
+        self.shares = np.array([item.share for item in detector.topics_.items])
+        self.dev: effect.Dev | None = None
+        self.own: list[tuple[str, str]] | None = None  # labels given on the page, if no dev set was named
+        self.asked: list[int] = []
+        self.card = lru_cache(None)(self._card)
+
+    def use_dev(self, gold: evaluate.Gold) -> None:
+        """Show what choices do on these labelled segments."""
+        self.dev = effect.Dev.of(
+            self.detector.topic_probabilities(list(gold.texts)), gold.aspects, self.shares, self.detector.seed
+        )
+
+    def use_own_labels(self) -> None:
+        """Go on with the labels given on the page before, or start with none."""
+        path = self.run / OWN_DEV
+        gold = evaluate.read_gold(path) if path.exists() else evaluate.Gold((), ())
+        self.own = [(text, min(aspects)) for text, aspects in zip(gold.texts, gold.aspects, strict=True)]
+        place = {text: row for row, text in enumerate(self.sample.texts)}
+        self.asked = [place[text] for text, _ in self.own if text in place]
+        self._estimate()
+
+    def _estimate(self) -> None:
+        self.dev = None
+        if self.own and len(self.own) >= FIRST_ESTIMATE:
+            self.use_dev(evaluate.Gold(tuple(text for text, _ in self.own), tuple(frozenset([name]) for _, name in self.own)))
+
+    @property
+    def topic_map(self) -> TopicMap:
+        return self.session.desk.topic_map
+
+    def start(self) -> dict[str, Any]:
+        """Return what does not change while the page is open, and the present state."""
+        near = evidence.nearest(self.matrix)
+        topics = [
+            {"id": item.id, "keywords": list(zip(item.keywords, item.weights, strict=True)), "share": item.share,
+             "coherence": item.coherence, "nearest": near[item.id]}
+            for item in self.detector.topics_.items
+        ]  # fmt: skip
+        return {
+            "run": self.run.resolve().name, "place": str(self.run), "fingerprint": self.topic_map.topics, "topics": topics,
+            "map": self.session.path.name, "by": self.session.by, "read_only": self.session.read_only,
+            "notice": self.session.notice, "proposals": self.proposals(), "state": self.state(),
+        }  # fmt: skip
+
+    def proposals(self) -> list[dict[str, Any]]:
+        """Propose names as long as there are none."""
+        if len(self.topic_map.aspects) > 1:
+            return []
+        keywords = [item.keywords for item in self.detector.topics_.items]
+        groups = propose_aspects(self.matrix, self.shares, keywords, self.detector.vocabulary_, self.detector.vectors_.matrix)
+        return [{"name": name, "topics": topics} for name, topics in groups]
+
+    def state(self) -> dict[str, Any]:
+        """Return all that an action can change."""
+        session, desk = self.session, self.session.desk
+        shown = [
+            {"aspect": c.aspect, "decided": decided(c), "by": c.by, "note": desk.notes.get(c.topic, "")}
+            for c in self.topic_map.choices
+        ]
+        everybody = {session.by: self.topic_map, **self.opinions}
+        return {
+            "version": session.version, "minutes": session.minutes, "choices": shown,
+            "aspects": [{"name": name, "hue": desk.hues.get(name)} for name in self.topic_map.aspects],
+            "suggestions": [dataclasses.asdict(advice) for advice in self.advisor(desk)],
+            "undo": session.done[-1]["label"] if session.done else None,
+            "redo": session.undone[-1]["label"] if session.undone else None,
+            "effect": effect.present(self.dev, self.topic_map, desk.aliases) if self.dev else None,
+            "own_labels": None if self.own is None else len(self.own), "enough_labels": FIRST_ESTIMATE,
+            "agreement": agree.compare(everybody) if self.opinions else None,
+        }  # fmt: skip
+
+    def act(self, action: Any, version: Any) -> dict[str, Any]:
+        """Do what the person asked for and return the state after it, with the topic to look at."""
+        if not isinstance(action, dict):
+            raise MapError(f"An action must be an object, got {action!r}.")
+        topic = self.session.act(action, version, self.advisor)
+        return {**self.state(), "topic": topic}
+
+    def _card(self, topic: int) -> dict[str, Any]:
+        """Return a topic's surest and boundary segments with the words the model attends to."""
+        rows = {"surest": evidence.surest(self.sample, topic), "boundary": evidence.boundary(self.sample, topic)}
+        result: dict[str, Any] = {}
+        for name, chosen in rows.items():
+            pieces = evidence.attended(self.detector, [self.sample.texts[row] for row in chosen])
+            probability = self.sample.beta[chosen, topic].tolist()
+            result[name] = [{"pieces": cut, "probability": p} for cut, p in zip(pieces, probability, strict=True)]
+        return result
+
+    def trials(self, topic: int) -> list[dict[str, Any]]:
+        """Return what each choice for a topic would do on the dev set; nothing without one."""
+        if self.dev is None:
+            return []
+        return [dataclasses.asdict(trial) for trial in effect.trials(self.dev, self.topic_map, topic, self.session.desk.aliases)]
+
+    def check_topic(self, number: str) -> int:
+        if not (number.isascii() and number.isdigit() and int(number) < len(self.topic_map.choices)):
+            raise InputError(f"No topic {number!r}: there are topics 0 to {len(self.topic_map.choices) - 1}.")
+        return int(number)
+
+    def preview(self, seed: int) -> list[dict[str, Any]]:
+        """Return random segments, the same for the same seed, and how they would be labelled now."""
+        rows = np.random.default_rng(seed).permutation(len(self.sample))[:PREVIEWED]
+        return self._labelled([self.sample.texts[row] for row in rows], self.sample.beta[rows])
+
+    def try_text(self, text: Any) -> dict[str, Any]:
+        """Label a sentence of the person's own."""
+        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_TEXT:
+            raise InputError(f"Type a sentence of at most {LONGEST_TEXT} characters.")
+        beta = self.detector.topic_probabilities([text])
+        result = self._labelled([text], beta)[0]
+        blind = bool(np.isnan(beta).any())
+        order = [] if blind else np.argsort(-beta[0], kind="stable")[:3].tolist()
+        return {
+            **result,
+            "known": not blind,
+            "topics": [{"topic": topic, "probability": float(beta[0, topic])} for topic in order],
+        }
+
+    def _labelled(self, texts: list[str], beta: np.ndarray) -> list[dict[str, Any]]:
+        matrix, names = self.topic_map.matrix(), self.topic_map.aspects
+        blind = np.isnan(beta).any(1)
+        gamma, unmapped = aspect_probabilities(np.where(blind[:, None], 0, beta), matrix)
+        gamma[blind] = fallback(names, matrix, self.shares)
+        best = gamma.argmax(1)
+        return [
+            {"pieces": pieces, "aspect": names[best[row]] if self.topic_map.mapped else None,
+             "probability": float(gamma[row, best[row]]), "unmapped": float(unmapped[row])}
+            for row, pieces in enumerate(evidence.attended(self.detector, texts))
+        ]  # fmt: skip
+
+    def question(self) -> dict[str, Any] | None:
+        """Return the segment whose label would settle most doubt."""
+        row = evidence.next_question(self.sample.beta, self.topic_map.matrix(), self.asked)
+        if row is None:
+            return None
+        return {"row": row, **self._labelled([self.sample.texts[row]], self.sample.beta[[row]])[0]}
+
+    def answer(self, row: Any, aspect: Any) -> dict[str, Any]:
+        """Keep a label for a segment asked about, or pass it over (None), and return state and next question."""
+        if self.own is None or self.session.read_only:
+            raise MapError("Labels can be given only where no dev set was named and the map is not open for reading only.")
+        if type(row) is not int or not 0 <= row < len(self.sample):
+            raise InputError(f"No segment {row!r}.")
+        if aspect is not None and aspect not in self.topic_map.aspects:
+            raise MapError(f"There is no aspect {aspect!r}. Add it first.")
+        if aspect is not None:
+            self._keep_labels([*self.own, (self.sample.texts[row], aspect)])
+        self.asked.append(row)
+        return {"question": self.question(), "state": self.state()}
+
+    def take_back(self) -> dict[str, Any]:
+        """Forget the last label and ask again."""
+        if self.own:
+            text = self.own[-1][0]
+            self._keep_labels(self.own[:-1])
+            self.asked = [row for row in self.asked if self.sample.texts[row] != text]
+        return {"question": self.question(), "state": self.state()}
+
+    def _keep_labels(self, labels: list[tuple[str, str]]) -> None:
+        self.session.check_disk()
+        lines = (json.dumps({"text": text, "aspects": [name]}, ensure_ascii=False) + "\n" for text, name in labels)
+        write_atomic(self.run / OWN_DEV, "".join(lines).encode())
+        self.own = labels
+        self._estimate()

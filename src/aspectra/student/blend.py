@@ -1,0 +1,45 @@
+"""The teacher's labels and the student's probabilities → labels of both, without torch. The columns are those of `label_beta`.
+
+Where the teacher knows no word of a segment the student answers alone; topic, unmapped mass and known words stay the teacher's evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from aspectra.label import PREFIX, entropy, margin
+from aspectra.text.segment import split_reviews
+
+
+def blend(
+    labels: pl.DataFrame,
+    student: np.ndarray,
+    aspects: tuple[str, ...],
+    teacher_weight: float,
+    only: tuple[str, ...] | None = None,
+) -> pl.DataFrame:
+    """Average the teacher's γ in `labels` with the student's probabilities (N×A, in the order of `aspects`)."""
+    wanted = only or aspects
+    own = student[:, [aspects.index(aspect) for aspect in wanted]]
+    own = own / np.maximum(own.sum(1, keepdims=True), 1e-30)
+    gamma = labels.select(PREFIX + aspect for aspect in wanted).to_numpy()
+    weight = np.where(labels["known_words"].to_numpy() > 0, teacher_weight, 0)[:, None]
+    both = ((1 - weight) * own + weight * gamma).astype(np.float32)
+    best = both.argmax(1)
+    return labels.with_columns(
+        aspect=pl.Series(wanted).gather(best),
+        probability=both[np.arange(len(both)), best],
+        entropy=entropy(both).astype(np.float32),
+        margin=margin(both).astype(np.float32),
+        **{PREFIX + aspect: both[:, place] for place, aspect in enumerate(wanted)},
+    )
+
+
+def label_reviews(reviews: pl.Series, segment: str, language: str, label: Callable[[pl.Series], pl.DataFrame]) -> pl.DataFrame:
+    """Split reviews into segments and label each: a row a segment."""
+    segments = split_reviews(reviews, segment, language)
+    place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
+    return segments.select("review", place, "text").hstack(label(segments["text"]))

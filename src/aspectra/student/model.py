@@ -1,0 +1,127 @@
+"""The student: encoder → smooth self-attention → one linear layer → softmax (paper: knowledge distillation, SSCLS).
+
+Shapes: B segments in a batch, L word pieces in the longest, D the encoder's width, A aspects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from aspectra import rundir
+from aspectra.errors import RunError
+from aspectra.mapping.topicmap import TopicMap
+from aspectra.student.card import Card
+from aspectra.student.encoder import Encoder, load_encoder
+
+CONFIG, HEAD, ENCODER, README = "config.json", "head.safetensors", "encoder", "README.md"
+BATCH = 64
+AGAIN = "Distil again: aspectra distill RUN"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the student makes of a batch of segments."""
+
+    attention: Tensor  # B×L, α: how much each piece counts; sums to 1
+    pooled: Tensor  # B×D: the segment
+    logits: Tensor  # B×A
+
+
+class Head(nn.Module):
+    """What learns on top of a frozen encoder: attention over its hidden states, and the classifier."""
+
+    def __init__(self, width: int, n_aspects: int, attention: str = "smooth", smoothness: float = 0.5) -> None:
+        super().__init__()
+        self.kind, self.smoothness = attention, smoothness
+        self.align = nn.Linear(width, width)  # W, b
+        self.classify = nn.Linear(width, n_aspects)
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)  # starts as the mean of the pieces, with no opinion
+
+    def attend(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """Weigh the pieces of each segment: mean, regular or smooth self-attention."""
+        uniform = mask / mask.sum(1, keepdim=True)  # B×L
+        if self.kind == "mean":
+            return uniform
+        query = torch.bmm(uniform.unsqueeze(1), hidden)  # B×1×D, q: mean of the hidden states
+        score = torch.bmm(query @ self.align.weight, hidden.transpose(1, 2)).squeeze(1) + query @ self.align.bias  # B×L
+        if self.kind == "smooth":
+            score = self.smoothness * torch.tanh(score)  # B×L, u
+        return torch.softmax(score.masked_fill(mask == 0, float("-inf")), dim=1)  # B×L, α
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Answer:
+        """Answer for hidden states (B×L×D) and a 0/1 mask (B×L) with at least one piece in each row."""
+        attention = self.attend(hidden, mask)  # B×L
+        pooled = torch.bmm(attention.unsqueeze(1), hidden).squeeze(1)  # B×D
+        return Answer(attention, pooled, self.classify(pooled))  # logits: B×A
+
+
+class Student(nn.Module):
+    """An encoder with its head, and all that is needed to say what its answers mean."""
+
+    def __init__(self, encoder: Encoder, head: Head, card: Card) -> None:
+        super().__init__()
+        self.encoder, self.card = encoder, card
+        self.network, self.head = encoder.model, head
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Answer:
+        """Answer for word pieces (B×L) and a 0/1 mask (B×L)."""
+        hidden = self.encoder.hidden(ids, mask)  # B×L×D
+        answer: Answer = self.head(hidden, mask.to(hidden))
+        return answer
+
+    def _each(self, texts: Sequence[str], take: Callable[[Answer], Tensor], width: int) -> np.ndarray:
+        """Return one row of `width` numbers for each text, in batches of like length."""
+        pieces = self.encoder.tokenise(texts)
+        result = np.empty((len(texts), width), dtype=np.float32)
+        with torch.inference_mode():
+            for rows, ids, mask in self.encoder.batches(pieces, BATCH):
+                result[rows] = take(self(ids, mask)).float().cpu().numpy()
+        return result
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the student's own probabilities, N×A."""
+        return self._each(texts, lambda answer: torch.softmax(answer.logits, 1), len(self.card.aspects))
+
+    def pooled(self, texts: Sequence[str]) -> np.ndarray:
+        """Return what the classifier sees of each text, N×D."""
+        return self._each(texts, lambda answer: answer.pooled, self.encoder.width)
+
+    def save_pretrained(self, folder: Path | str, topic_map: TopicMap) -> None:
+        """Write head, config and model card, and the encoder if it was trained; config.json last makes it valid."""
+        home = Path(folder)
+        if self.card.config.finetune:
+            self.encoder.save(home / ENCODER)
+        with rundir.atomic_path(home / HEAD) as path:
+            save_file({name: tensor.detach().cpu().contiguous() for name, tensor in self.head.state_dict().items()}, path)
+        rundir.write_atomic(home / README, self.card.markdown(topic_map).encode())
+        rundir.write_json(home / CONFIG, {**self.card.to_dict(), "weights": rundir.checksum(home / HEAD)})
+
+    @classmethod
+    def from_pretrained(cls, folder: Path | str) -> Self:
+        """Read what save_pretrained has written; refuse it if its parts do not belong together."""
+        home = Path(folder)
+        if not (home / CONFIG).exists():
+            raise RunError(f"No student in {home}. Make it first: aspectra distill RUN")
+        values = rundir.read_json(home / CONFIG)
+        card = Card.from_dict(values, str(home / CONFIG))
+        if not (home / HEAD).exists() or rundir.checksum(home / HEAD) != values["weights"]:
+            raise RunError(f"{home / HEAD} is missing or damaged. {AGAIN}")
+        encoder = load_encoder(str(home / ENCODER) if card.config.finetune else card.config.encoder, card.config.longest)
+        if encoder.fingerprint != card.encoder:
+            raise RunError(f"The encoder {encoder.name!r} has other weights than the student was made with. {AGAIN}")
+        head = Head(encoder.width, len(card.aspects), card.config.attention, card.config.smoothness)
+        try:
+            head.load_state_dict(load_file(home / HEAD))
+        except (SafetensorError, RuntimeError) as error:
+            raise RunError(f"{home / HEAD} does not fit ({error}). {AGAIN}") from None
+        return cls(encoder, head, card).eval()

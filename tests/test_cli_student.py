@@ -1,0 +1,75 @@
+"""distill, label, export and explain on the command line."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import tiny
+from typer.testing import CliRunner, Result
+
+from aspectra.cli import app
+from aspectra.errors import AspectraError
+from aspectra.sample import Sample
+
+
+def invoke(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def home(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.distilled_run(run, tmp_path_factory.mktemp("cli"), sample)
+
+
+@pytest.fixture
+def few(sample: Sample, tmp_path: Path) -> Path:
+    sample.reviews.head(20).write_csv(tmp_path / "few.csv")
+    return tmp_path / "few.csv"
+
+
+def test_distill_label_and_export_follow_each_other(own_run: Path, sample: Sample, few: Path, tmp_path: Path) -> None:
+    encoder = tiny.make_encoder(tmp_path / "encoder", sample)
+    made = invoke("distill", own_run, "--encoder", encoder, "--n-segments", 200, "--epochs", 1)
+    assert "Learnt from 200 segments" in made.stderr or "Learnt from 19" in made.stderr
+    assert invoke("export", own_run, "-o", tmp_path / "s.onnx").exit_code == 0
+    assert invoke("label", own_run, few, "-o", tmp_path / "a.parquet").exit_code == 0
+    assert invoke("label", "--onnx", tmp_path / "s.onnx", few, "-o", tmp_path / "b.parquet").exit_code == 0
+    ours, theirs = pl.read_parquet(tmp_path / "a.parquet"), pl.read_parquet(tmp_path / "b.parquet")
+    assert ours["aspect"].equals(theirs["aspect"])
+
+
+def test_the_student_labels_by_default_and_the_teacher_when_asked(home: Path, few: Path, tmp_path: Path) -> None:
+    frames = {}
+    for model in ("teacher", "student", None):
+        output = tmp_path / f"{model}.parquet"
+        invoke("label", home, few, "-o", output, "-q", *(["--model", model] if model else []))
+        frames[model] = pl.read_parquet(output)
+    assert frames[None].equals(frames["student"])
+    assert not frames["student"]["probability"].equals(frames["teacher"]["probability"])
+
+
+def test_explain_prints_words_and_writes_a_page(home: Path, tmp_path: Path) -> None:
+    shown = invoke("explain", home, "The pump is loud.", "--html", tmp_path / "x.html")
+    assert "pump" in shown.stdout
+    assert "teacher  " in shown.stdout
+    assert "student  " in shown.stdout
+    assert "<span" in (tmp_path / "x.html").read_text()
+
+
+def test_asking_for_a_student_that_is_not_there_says_how_to_make_it(run: Path, few: Path, tmp_path: Path) -> None:
+    failed = invoke("label", run, few, "-o", tmp_path / "x.csv", "--model", "student")
+    assert isinstance(failed.exception, AspectraError)
+    assert "has no student. Make it first: aspectra distill" in str(failed.exception)
+
+
+@pytest.mark.parametrize("words", [["--model", "both"], ["--model", "teacher", "--onnx", "x.onnx"]])
+def test_a_model_that_cannot_be_meant_is_a_usage_error(run: Path, few: Path, tmp_path: Path, words: list[str]) -> None:
+    failed = invoke("label", run, few, "-o", tmp_path / "x.csv", *words)
+    assert failed.exit_code == 2
+    assert "Give teacher or student" in failed.stderr
+
+
+def test_a_run_without_files_is_a_usage_error(run: Path, tmp_path: Path) -> None:
+    failed = invoke("label", run, "-o", tmp_path / "x.csv")
+    assert failed.exit_code == 2
+    assert "then one or more files of reviews" in failed.stderr

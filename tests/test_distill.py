@@ -1,0 +1,226 @@
+"""From the teacher's answers, and a person's, to a student."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import tiny
+import torch
+from torch import nn
+
+from aspectra.config import GENERAL
+from aspectra.detector import AspectDetector
+from aspectra.errors import ConfigError, InputError, MapError, RunError
+from aspectra.evaluate import Gold
+from aspectra.sample import Sample
+from aspectra.student.adapt import adapt
+from aspectra.student.blend import blend
+from aspectra.student.card import Card
+from aspectra.student.config import StudentConfig
+from aspectra.student.distill import FOLDER, Lesson, bucketed, distill
+from aspectra.student.labelling import StudentLabeller, load_labeller
+from aspectra.student.losses import falling
+from aspectra.student.model import CONFIG, HEAD, Head, Student
+from aspectra.student.select import balanced, passes
+
+ASPECTS = ("Image", "Sound", GENERAL)
+GAMMA = np.array([[0.9, 0.1, 0.0], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
+
+
+@pytest.fixture(scope="module")
+def home(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with a student; copy it before changing it."""
+    return tiny.distilled_run(run, tmp_path_factory.mktemp("student"), sample)
+
+
+@pytest.fixture(scope="module")
+def encoder(home: Path) -> Path:
+    return home.parent / "encoder"
+
+
+def literal_attention(head: Head, hidden: torch.Tensor) -> torch.Tensor:
+    query = hidden.mean(0)
+    scores = [head.smoothness * torch.tanh(query @ (head.align.weight @ piece + head.align.bias)) for piece in hidden]
+    return torch.softmax(torch.stack(scores), 0)
+
+
+def test_attention_is_the_paper_s_equation_and_ignores_padding() -> None:
+    head = Head(8, 3)
+    torch.manual_seed(0)
+    for parameter in head.parameters():
+        nn.init.normal_(parameter)
+    hidden, mask = torch.randn(2, 5, 8), torch.tensor([[1.0] * 5, [1.0] * 3 + [0.0] * 2])
+    answer = head(hidden, mask)
+    assert torch.allclose(answer.attention[1, :3], literal_attention(head, hidden[1, :3]), atol=1e-5)
+    assert torch.allclose(answer.attention.sum(1), torch.ones(2))
+    assert torch.allclose(head(hidden[1:, :3], mask[1:, :3]).logits, answer.logits[1:], atol=1e-5)
+
+
+def test_general_must_be_more_certain_than_other_aspects() -> None:
+    relative = StudentConfig(general_entropy=0.4, aspect_entropy=1.0).thresholds(3)
+    assert passes(GAMMA, ASPECTS, relative).tolist() == [True, True, True, False]
+    assert passes(GAMMA, ASPECTS, StudentConfig(entropy_unit="nats").thresholds(3)).tolist() == [True, False, True, False]
+    assert passes(GAMMA, ASPECTS, StudentConfig().thresholds(3)).all()
+
+
+def test_the_sample_is_balanced_and_others_fill_what_a_rare_aspect_lacks() -> None:
+    answers = np.repeat([0, 1, 2], [5, 500, 500])
+    drawn = balanced(answers, np.arange(len(answers)), 105, seed=1)
+    assert np.bincount(answers[drawn]).tolist() == [5, 50, 50]
+    assert len(set(drawn.tolist())) == 105
+    np.testing.assert_array_equal(drawn, balanced(answers, np.arange(len(answers)), 105, seed=1))
+
+
+def test_targets_go_from_gamma_to_the_answer_alone() -> None:
+    lesson = Lesson(np.arange(4), GAMMA)
+    np.testing.assert_allclose(lesson.targets(1), GAMMA, atol=1e-6)
+    np.testing.assert_allclose(lesson.targets(2)[1], np.array([16, 9, 9]) / 34, atol=1e-6)
+    np.testing.assert_allclose(lesson.targets(1000), np.eye(3)[[0, 0, 2, 2]], atol=1e-6)
+
+
+def test_bucketing_loses_no_row() -> None:
+    lengths = np.random.default_rng(0).integers(1, 40, 100)
+    batches = [np.arange(start, min(start + 16, 100)) for start in range(0, 100, 16)]
+    assert sorted(np.concatenate(list(bucketed(batches, lengths))).tolist()) == list(range(100))
+
+
+def test_the_rate_rises_and_falls_to_almost_nothing() -> None:
+    rates = [falling(1.0, 100)(step) for step in range(1, 101)]
+    assert max(rates) == rates[4] == 1
+    assert rates == sorted(rates[:5]) + sorted(rates[5:], reverse=True)
+    assert rates[-1] < 0.02
+
+
+def test_the_student_learns_what_its_teacher_says(home: Path, sample: Sample) -> None:
+    detector, student = AspectDetector.load(home), Student.from_pretrained(home / FOLDER)
+    texts = sample.reviews["text"][:300]
+    agree = student.probabilities(texts.to_list()).argmax(1) == detector.predict_proba(texts).argmax(1)
+    assert agree.mean() > 0.5
+    assert min(student.card.learnt.values()) > 30
+
+
+def test_the_same_seed_gives_the_same_student(home: Path, encoder: Path) -> None:
+    detector = AspectDetector.load(home)
+    again = distill(detector, tiny.config(encoder), home / FOLDER)
+    for name, tensor in Student.from_pretrained(home / FOLDER).head.state_dict().items():
+        assert torch.equal(tensor, again.head.state_dict()[name])
+
+
+def test_finetuning_moves_the_encoder_and_is_saved_whole(home: Path, encoder: Path, tmp_path: Path) -> None:
+    detector = AspectDetector.load(home)
+    student = distill(detector, tiny.config(encoder, finetune=True, finetune_epochs=1, n_segments=100), tmp_path)
+    student.save_pretrained(tmp_path, detector.topic_map_)
+    loaded = Student.from_pretrained(tmp_path)
+    assert student.card.encoder != Student.from_pretrained(home / FOLDER).card.encoder
+    np.testing.assert_allclose(loaded.probabilities(["Loud pump."]), student.probabilities(["Loud pump."]), atol=1e-6)
+
+
+def test_labels_are_never_worse_than_the_better_of_the_two_alone() -> None:
+    random = np.random.default_rng(0)
+    gold = np.eye(3, dtype=bool)[random.integers(0, 3, 150)]
+    pooled = (gold @ random.normal(size=(3, 8)) + random.normal(size=(150, 8))).astype(np.float32)
+    wrong = nn.Linear(8, 3)
+    card = Card(ASPECTS, StudentConfig(), 0.5, "", "", "", {})
+    flat = np.full((150, 3), 1 / 3, dtype=np.float32)
+    helped = adapt(wrong, pooled, gold, flat, card)
+    told = adapt(wrong, pooled, gold, gold.astype(np.float32), card)
+    assert helped.facts["choice"] in ("labels", "both")
+    assert helped.facts["estimate"]["f1_micro"] > 0.6
+    assert (told.facts["teacher_weight"], told.facts["estimate"]["f1_micro"]) == (0.5, 1.0)
+
+
+def test_a_student_learns_from_a_person_too(home: Path, encoder: Path, gold: Gold) -> None:
+    some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
+    labels = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
+    student = distill(AspectDetector.load(home), tiny.config(encoder), home / FOLDER, labels)
+    assert student.card.n_labels == len(some)
+    assert set(student.card.estimate) == {"f1_micro", "f1_macro", "f1_weighted"}
+    assert "Cross-validated on them: f1_micro" in student.card.labels_text()
+
+
+def test_where_the_teacher_knows_no_word_the_student_answers_alone() -> None:
+    labels = pl.DataFrame({"aspect": ["b"] * 2, "known_words": [3, 0], "p_a": [0.0, 0.0], "p_b": [1.0, 1.0]})
+    both = blend(labels, np.array([[0.8, 0.2], [0.8, 0.2]]), ("a", "b"), 0.5)
+    assert both["aspect"].to_list() == ["b", "a"]
+    assert both["p_a"].to_list() == pytest.approx([0.4, 0.8])
+    assert blend(labels, np.array([[0.8, 0.2], [0.8, 0.2]]), ("a", "b"), 0.5, ("b",))["probability"].to_list() == [1, 1]
+
+
+def test_labels_of_the_student_have_the_columns_of_the_teacher_s(home: Path) -> None:
+    both, teacher = load_labeller(home), load_labeller(home, "teacher")
+    texts = ["The pump is loud. Great taste!", None, ""]
+    frame = both.label(texts)
+    assert isinstance(both, StudentLabeller)
+    assert frame.schema == teacher.label(texts).schema
+    assert frame.select(pl.sum_horizontal(r"^p_.*$")).to_series().to_list() == pytest.approx([1] * len(frame))
+
+
+def test_the_model_card_tells_aspects_map_and_limits(home: Path) -> None:
+    text = (home / FOLDER / "README.md").read_text()
+    for part in ("# Aspect student", "| Taste |", "## Limits", "unmapped", "| n_segments | 400 |", "No labelled segments"):
+        assert part in text
+
+
+def test_a_changed_map_is_not_answered_by_the_old_student(home: Path) -> None:
+    detector = AspectDetector.load(home)
+    student = Student.from_pretrained(home / FOLDER)
+    detector.topic_map_ = detector.topic_map_.with_choice(0, "Noise", "Ada")
+    with pytest.raises(RunError, match="topic map has changed since the student was made. Distil again"):
+        StudentLabeller(detector, student)
+
+
+def test_a_failed_distillation_leaves_the_old_student(home: Path, encoder: Path, snapshot) -> None:
+    before = snapshot(home / FOLDER)
+    with pytest.raises(InputError, match=r"Fewer than 10 segments are left .* Raise --aspect-entropy"):
+        distill(AspectDetector.load(home), tiny.config(encoder, aspect_entropy=0.0), home / FOLDER)
+    assert snapshot(home / FOLDER) == before
+
+
+def test_what_cannot_be_distilled_is_told(home: Path, encoder: Path) -> None:
+    detector = AspectDetector.load(home, with_map=False)
+    with pytest.raises(MapError, match="No topic map yet"):
+        distill(detector, tiny.config(encoder), home / FOLDER)
+    with pytest.raises(MapError, match="single aspect Taste: there is nothing to tell apart"):
+        distill(detector.map_topics({"Taste": [0]}), tiny.config(encoder), home / FOLDER)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "message"),
+    [
+        (HEAD, lambda path: path.write_bytes(b"x"), "is missing or damaged. Distil again"),
+        (CONFIG, lambda path: path.write_text('{"format": 9}'), "has format 9, this version reads 1"),
+        (CONFIG, lambda path: path.unlink(), "No student in .* Make it first: aspectra distill"),
+    ],
+)
+def test_a_damaged_student_is_refused(home: Path, tmp_path: Path, name: str, spoil, message: str) -> None:
+    import shutil
+
+    shutil.copytree(home / FOLDER, tmp_path / "s")
+    spoil(tmp_path / "s" / name)
+    with pytest.raises(RunError, match=message):
+        Student.from_pretrained(tmp_path / "s")
+
+
+def test_an_encoder_with_other_weights_is_refused(home: Path, sample: Sample, tmp_path: Path) -> None:
+    student = Student.from_pretrained(home / FOLDER)
+    student.card = dataclasses.replace(student.card, encoder="other")
+    student.save_pretrained(tmp_path, AspectDetector.load(home).topic_map_)
+    with pytest.raises(RunError, match="has other weights than the student was made with"):
+        Student.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"teacher_weight": 1.5}, "teacher_weight must be from 0 to 1, got 1.5"),
+        ({"attention": "hard"}, "attention must be one of smooth, regular, mean, got 'hard'"),
+        ({"epochs": "two"}, "epochs must be a int, got 'two'"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        StudentConfig(**settings)
+    with pytest.raises(ConfigError, match="Unknown settings"):
+        StudentConfig.from_dict({"nonsense": 1})

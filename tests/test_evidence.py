@@ -1,0 +1,118 @@
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from aspectra.corpus import Vocabulary
+from aspectra.detector import AspectDetector
+from aspectra.mapping.evidence import (
+    Sample,
+    attended,
+    boundary,
+    cut,
+    draw_sample,
+    find_words,
+    known_words,
+    nearest,
+    next_question,
+    surest,
+)
+from aspectra.mapping.propose import propose_aspects
+from aspectra.sample import Sample as Reviews
+
+HOSTILE = '<img src=x onerror="alert(1)"> the coffee </script> & more'
+
+
+@pytest.fixture(scope="module")
+def drawn(detector: AspectDetector) -> Sample:
+    return draw_sample(detector, 500)
+
+
+def test_the_sample_has_no_wording_twice_and_sure_topics(drawn: Sample, detector: AspectDetector) -> None:
+    assert len(drawn) > 100
+    assert len({" ".join(text.lower().split()) for text in drawn.texts}) == len(drawn)
+    np.testing.assert_allclose(drawn.beta, detector.topic_probabilities(drawn.texts), atol=1e-5)
+
+
+def test_pieces_join_to_the_text_and_weights_average_to_one(detector: AspectDetector, drawn: Sample) -> None:
+    for text, pieces in zip(drawn.texts[:50], attended(detector, drawn.texts[:50]), strict=True):
+        assert "".join(piece for piece, _ in pieces) == text
+        weights = [weight for _, weight in pieces if weight is not None]
+        assert len(weights) == min(detector.vocabulary_.encode(pl.Series([text])).lengths[0], detector.max_tokens)
+        assert np.mean(weights) == pytest.approx(1, abs=0.01)
+
+
+def test_weights_stand_on_the_words_that_the_teacher_read(detector: AspectDetector) -> None:
+    text = "My COFFEE's taste, and the Milk: wonderful coffees!"
+    ids = detector.vocabulary_.encode(pl.Series([text])).ids
+    marked = [piece for piece, weight in attended(detector, [text])[0] if weight is not None]
+    assert [detector.vocabulary_.index[word] for word in ("coffee", "taste", "milk")] == ids[:3].tolist()
+    assert marked[:3] == ["COFFEE's", "taste", "Milk"]
+
+
+@pytest.mark.parametrize(
+    "text", [HOSTILE, "İstanbul’da kahve ☕", "القهوة لذيذة جدا", "コーヒーが美味しい。", "ΟΔΟΣ ΚΑΦΕΣ", "", "!!!"]
+)
+def test_any_text_can_be_cut(detector: AspectDetector, text: str) -> None:
+    assert "".join(piece for piece, _ in attended(detector, [text])[0]) == text
+
+
+def test_words_are_found_where_they_stand_even_if_capitals_grow() -> None:
+    words = find_words("İİ Kahve’ye kahve", ["i̇i̇", "kahve'ye", "kahve"])
+    assert words == [(0, 2), (3, 11), (12, 17)]
+
+
+def test_words_beyond_those_the_teacher_reads_have_no_weight() -> None:
+    vocabulary = Vocabulary(("coffee",), (5,), "en")
+    places = known_words(["coffee coffee coffee"], vocabulary)[0]
+    assert cut("coffee coffee coffee", places, np.ones(2)) == [("coffee", 1.0), (" ", None), ("coffee", 1.0), (" coffee", None)]
+
+
+def test_surest_segments_come_first_and_boundary_ones_are_shared() -> None:
+    beta = np.array(
+        [[0.5, 0.49, 0.01], [0.98, 0.01, 0.01], [0.34, 0.33, 0.33], [0.01, 0.01, 0.98], [0.8, 0.1, 0.1], [0.6, 0.2, 0.2]]
+    )
+    sample = Sample(["one a", "two b", "three c", "four d", "five e", "six f"], beta)
+    assert surest(sample, 0) == [1, 4, 5, 0, 2]
+    assert boundary(sample, 0)[:2] == [0, 2]
+
+
+def test_near_copies_are_shown_only_if_there_is_nothing_else() -> None:
+    sample = Sample(["good hot coffee here", "good hot coffee there", "bad milk"], np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]))
+    assert surest(sample, 0) == [0, 2, 1]
+
+
+def test_nearest_topics_are_the_most_similar_others() -> None:
+    near = nearest(np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]), 1)
+    assert [row[0][0] for row in near] == [1, 0, 1]
+    assert near[0][0][1] == pytest.approx(0.9939, abs=1e-4)
+
+
+def test_questions_go_to_doubtful_segments_of_large_topics_and_never_repeat() -> None:
+    beta = np.array([[0.9, 0.1, 0.0], [0.5, 0.45, 0.05], [0.6, 0.3, 0.1], [0.0, 0.1, 0.9]])
+    matrix = np.eye(3)
+    asked: list[int] = []
+    while (row := next_question(beta, matrix, asked)) is not None:
+        asked.append(row)
+    assert asked[0] == 2  # the highest entropy of the largest topic
+    assert sorted(asked) == [0, 1, 2, 3]
+
+
+def test_groups_of_topics_get_different_names(detector: AspectDetector) -> None:
+    items: Any = detector.topics_.items
+    keywords, shares = [item.keywords for item in items], np.array([item.share for item in items])
+    groups = propose_aspects(
+        detector.teacher_.topics.detach().numpy(), shares, keywords, detector.vocabulary_, detector.vectors_.matrix
+    )
+    assert 3 <= len(groups) <= 9
+    assert sorted(topic for _, topics in groups for topic in topics) == list(range(len(items)))
+    assert all(name.lower() in {word for topic in topics for word in keywords[topic]} for name, topics in groups)
+
+
+def test_a_corpus_of_junk_only_still_gives_a_sample(detector: AspectDetector, sample: Reviews) -> None:
+    corpus = detector.corpus_
+    junk = SimpleNamespace(segments=corpus.segments.with_columns(junk=True), tokens=corpus.tokens)
+    parts = {"corpus_": junk, "teacher_": detector.teacher_, "max_tokens": detector.max_tokens}
+    assert len(draw_sample(SimpleNamespace(**parts), 50)) > 0  # type: ignore[arg-type]

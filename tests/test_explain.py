@@ -1,0 +1,75 @@
+"""Attention word by word."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import tiny
+
+from aspectra.detector import AspectDetector
+from aspectra.errors import InputError
+from aspectra.explain import Explanation, explain, to_html, top, verdict
+from aspectra.sample import Sample
+from aspectra.student.labelling import StudentLabeller, load_student
+
+TEXT = "The pump is LOUD, <b>and</b> the coffee tastes bitter!"
+
+
+@pytest.fixture(scope="module")
+def model(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> StudentLabeller:
+    return load_student(tiny.distilled_run(run, tmp_path_factory.mktemp("explain"), sample))
+
+
+def test_every_written_word_has_its_attention(model: StudentLabeller) -> None:
+    told = explain(model, TEXT)
+    assert told.words == tuple(TEXT.split())
+    assert sum(share or 0 for share in told.teacher) == pytest.approx(1, abs=1e-5)
+    assert told.student is not None
+    assert 0.5 < sum(told.student) < 1  # the rest is on special pieces
+    assert told.teacher[0] is None
+    assert min(told.student) > 0
+
+
+def test_words_one_by_one_are_the_tokens_of_the_whole_text(detector: AspectDetector) -> None:
+    alone, whole = (detector.vocabulary_.encode(pl.Series(texts)).ids.tolist() for texts in (TEXT.split(), [TEXT]))
+    assert alone == whole
+
+
+def test_answers_are_those_of_labelling(model: StudentLabeller) -> None:
+    told = explain(model, TEXT)
+    row = model.label_segments([TEXT]).row(0, named=True)
+    assert next(iter(told.answer)) == row["aspect"]
+    assert told.answer[row["aspect"]] == pytest.approx(row["probability"])
+    assert sum(told.answer.values()) == pytest.approx(1)
+
+
+def test_without_a_student_the_teacher_explains_alone(detector: AspectDetector) -> None:
+    told = explain(detector, TEXT)
+    assert told.student is told.student_answer is None
+    assert told.agree
+    assert verdict(told) == "Only the teacher answers: this run has no student."
+
+
+def test_unknown_words_have_no_attention_from_the_teacher(detector: AspectDetector) -> None:
+    assert explain(detector, "Zzz qqq").teacher == (None, None)
+
+
+def test_disagreement_is_said() -> None:
+    told = Explanation(
+        ("a",), (1.0,), (1.0,), {"Image": 0.9, "Sound": 0.1}, {"Sound": 0.8, "Image": 0.2}, {"Image": 0.6, "Sound": 0.4}
+    )
+    assert not told.agree
+    assert verdict(told) == "They disagree: the teacher says Image, the student Sound."
+    assert top(told.answer) == "Image 60%, Sound 40%"
+
+
+def test_the_page_shades_words_and_escapes_them(model: StudentLabeller) -> None:
+    page = to_html(explain(model, TEXT))
+    assert "&lt;b&gt;and&lt;/b&gt;" in page
+    assert "<b>" not in page
+    assert page.count("<span style=") == 2 * len(TEXT.split())
+
+
+def test_a_text_without_a_word_is_refused(detector: AspectDetector) -> None:
+    with pytest.raises(InputError, match="There is no word in the text"):
+        explain(detector, "  ")

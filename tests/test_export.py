@@ -1,0 +1,104 @@
+"""The exported graph answers what torch answers."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import tiny
+
+from aspectra.errors import InputError
+from aspectra.sample import Sample
+from aspectra.student.export import export_onnx
+from aspectra.student.labelling import StudentLabeller, load_student
+from aspectra.student.onnx import OnnxLabeller
+
+ODD = ["", "Zzz qqq.", "loud " * 200, "☕ ☕"]
+
+
+@pytest.fixture(scope="module")
+def model(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> StudentLabeller:
+    return load_student(tiny.distilled_run(run, tmp_path_factory.mktemp("export"), sample))
+
+
+@pytest.fixture(scope="module")
+def graph(model: StudentLabeller, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graph") / "student.onnx"
+    export_onnx(model.detector, model.student, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def texts(sample: Sample) -> pl.Series:
+    return pl.Series([*sample.reviews["text"][:500], *sample.gold["text"], *ODD] * 2)[:1000]
+
+
+def probabilities(frame: pl.DataFrame) -> np.ndarray:
+    return frame.select(pl.col("^p_.*$")).to_numpy()
+
+
+def test_labels_are_equal_on_a_thousand_segments(model: StudentLabeller, graph: Path, texts: pl.Series) -> None:
+    ours, theirs = model.label_segments(texts), OnnxLabeller(graph).label_segments(texts)
+    assert len(texts) == 1000
+    assert ours.schema == theirs.schema
+    assert ours.select("aspect", "topic", "known_words").equals(theirs.select("aspect", "topic", "known_words"))
+    np.testing.assert_allclose(probabilities(ours), probabilities(theirs), atol=1e-4)
+
+
+def test_eight_bits_change_few_labels(model: StudentLabeller, texts: pl.Series, tmp_path: Path) -> None:
+    export_onnx(model.detector, model.student, tmp_path / "small.onnx", int8=True)
+    ours, theirs = model.label_segments(texts), OnnxLabeller(tmp_path / "small.onnx").label_segments(texts)
+    assert (ours["aspect"] == theirs["aspect"]).mean() >= 0.98
+    assert np.abs(probabilities(ours) - probabilities(theirs)).mean() < 0.05
+    assert {path.name for path in tmp_path.iterdir()} == {"small.onnx", "small.json", "small.tokenizer.json"}
+
+
+def test_whole_reviews_are_split_as_in_the_run(model: StudentLabeller, graph: Path, sample: Sample) -> None:
+    reviews = sample.reviews["text"][:20]
+    assert (
+        OnnxLabeller(graph)
+        .label(reviews)
+        .select("review", "segment", "text", "aspect")
+        .equals(model.label(reviews).select("review", "segment", "text", "aspect"))
+    )
+
+
+def test_only_restricts_the_answers(graph: Path) -> None:
+    frame = OnnxLabeller(graph).label_segments(pl.Series(["The pump is loud."]), only=("Taste", "Noise"))
+    assert [name for name in frame.columns if name.startswith("p_")] == ["p_Taste", "p_Noise"]
+
+
+def test_labelling_with_onnx_imports_no_torch(graph: Path) -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None; sys.modules['transformers'] = None\n"
+        "import polars as pl; from pathlib import Path; from aspectra.student.onnx import OnnxLabeller\n"
+        f"print(len(OnnxLabeller(Path({str(graph)!r})).label(pl.Series(['The pump is loud. I like it.']))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("2", 0), done.stderr
+
+
+def test_a_file_that_is_missing_or_spoilt_is_named(graph: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"No file .*nothing.onnx. Export it with the others"):
+        OnnxLabeller(tmp_path / "nothing.onnx")
+    for file in graph.parent.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "student.onnx").write_bytes(b"not a graph")
+    with pytest.raises(InputError, match="is not a usable ONNX file"):
+        OnnxLabeller(tmp_path / "student.onnx")
+
+
+def test_another_format_is_refused(graph: Path, tmp_path: Path) -> None:
+    for file in graph.parent.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "student.json").write_text(json.dumps({"format": 7}))
+    with pytest.raises(InputError, match="has format 7, this version reads 1. Export it again"):
+        OnnxLabeller(tmp_path / "student.onnx")
+
+
+def test_the_output_must_be_an_onnx_file(model: StudentLabeller, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the output must end in .onnx"):
+        export_onnx(model.detector, model.student, tmp_path / "student.bin")

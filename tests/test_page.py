@@ -1,0 +1,321 @@
+"""The studio in a real browser: a person's whole way through a map, and what may go wrong on it."""
+
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aspectra.detector import AspectDetector
+from aspectra.evaluate import Gold
+from aspectra.mapping.opening import Opening, open_studio
+from aspectra.mapping.server import free_socket, make_server, serve
+from aspectra.mapping.studio import Studio
+from aspectra.mapping.topicmap import read_map
+from aspectra.sample import Sample
+
+api = pytest.importorskip("playwright.sync_api")
+expect = api.expect
+expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><b>bold</b>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@dataclass
+class Desk:
+    """A studio that is being served, and a browser to look at it with."""
+
+    studio: Studio
+    address: str
+    context: Any
+
+    def open(self) -> Any:
+        page = self.context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.goto(self.address)
+        expect(page.locator("#card .segment").first).to_be_visible()
+        return page
+
+    def aspects(self) -> list[str | None]:
+        return [choice.aspect for choice in read_map(self.studio.session.path).choices]
+
+    def settle(self, page: Any) -> None:
+        expect(page.locator("#saved")).to_have_text("Saved")
+
+
+@pytest.fixture
+def desk(own_run: Path, browser: Any) -> Iterator[Callable[..., Desk]]:
+    ends = []
+
+    def begin(run: Path = own_run, change: Callable[[Studio], None] = lambda studio: None, **options: Any) -> Desk:
+        studio = open_studio(run, Opening(by="Ada", **{"aspects": ("Taste", "Noise", "Price"), "replace": True, **options}))
+        change(studio)
+        listener = free_socket(None)
+        server, address = make_server(studio, listener)
+        thread = threading.Thread(target=serve, args=(server, listener), daemon=True)
+        thread.start()
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        ends.append((server, thread, context))
+        return Desk(studio, address, context)
+
+    yield begin
+    for server, thread, context in ends:
+        context.close()
+        server.should_exit = True
+        thread.join(5)
+
+
+def card_topic(page: Any) -> int:
+    return int(page.locator("#card h1").inner_text().split()[1])
+
+
+def test_a_whole_map_by_keyboard_alone(desk: Callable[..., Desk]) -> None:
+    here = desk(aspects=())
+    page = here.open()
+    expect(page.locator("#aspects")).to_contain_text("No aspects yet")
+    page.keyboard.press("a")
+    page.keyboard.type("Taste, Noise, Price")
+    page.keyboard.press("Enter")
+    expect(page.locator("#aspects li")).to_have_count(5)
+    for key in "123gxs12g3x21s1g":
+        page.keyboard.press(key)
+    expect(page.locator("#progress")).to_have_text("16 of 16 decided")
+    here.settle(page)
+    order = sorted(range(16), key=lambda topic: (-here.studio.shares[topic], topic))
+    chosen = {"1": "Taste", "2": "Noise", "3": "Price", "g": "General", "x": None}
+    for topic, key in zip(order, "123gxs12g3x21s1g", strict=True):
+        assert key == "s" or here.aspects()[topic] == chosen[key]
+    assert {choice.by for choice in read_map(here.studio.session.path).choices} == {"Ada"}
+    assert page.errors == []
+
+
+def test_undo_redo_and_moving_about(desk: Callable[..., Desk]) -> None:
+    here = desk()
+    page = here.open()
+    first = card_topic(page)
+    page.keyboard.press("3")
+    expect(page.locator("#progress")).to_have_text("1 of 16 decided")
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Control+z")
+    expect(page.locator("#progress")).to_have_text("0 of 16 decided")
+    assert card_topic(page) == first
+    page.keyboard.press("r")
+    expect(page.locator("#progress")).to_have_text("1 of 16 decided")
+    here.settle(page)
+    assert here.aspects()[first] == "Price"
+
+
+def test_keys_typed_faster_than_the_server_answers_reach_their_topics(desk: Callable[..., Desk]) -> None:
+    here = desk()
+    act = here.studio.act
+    here.studio.act = lambda *given: (time.sleep(0.15), act(*given))[1]  # type: ignore[method-assign]
+    page = here.open()
+    first = card_topic(page)
+    for key in "12u3gx":
+        page.keyboard.press(key)
+    expect(page.locator("#progress")).to_have_text("4 of 16 decided")
+    here.settle(page)
+    order = sorted(range(16), key=lambda topic: (-here.studio.shares[topic], topic))
+    assert first == order[0]
+    assert [here.aspects()[topic] for topic in order[:4]] == ["Taste", "Price", "General", None]
+
+
+def test_a_reload_keeps_map_undo_and_notes(desk: Callable[..., Desk]) -> None:
+    here = desk()
+    page = here.open()
+    first = card_topic(page)
+    page.keyboard.press("n")
+    page.keyboard.type("a note")
+    page.keyboard.press("Enter")
+    page.keyboard.press("2")
+    here.settle(page)
+    page.reload()
+    expect(page.locator("#progress")).to_have_text("1 of 16 decided")
+    page.keyboard.press("u")
+    expect(page.locator("#progress")).to_have_text("0 of 16 decided")
+    expect(page.locator("#card .note")).to_have_text("a note")
+    assert card_topic(page) == first
+
+
+def test_two_tabs_do_not_overwrite_each_other(desk: Callable[..., Desk]) -> None:
+    here = desk()
+    one, two = here.open(), here.open()
+    topic = card_topic(one)
+    one.keyboard.press("1")
+    here.settle(one)
+    expect(one.locator("#progress")).to_have_text("1 of 16 decided")
+    two.keyboard.press("2")
+    expect(two.locator("#notice")).to_contain_text("changed in another tab")
+    expect(two.locator("#progress")).to_have_text("1 of 16 decided")
+    assert here.aspects()[topic] == "Taste"
+
+
+def test_the_effect_of_a_choice_comes_true(desk: Callable[..., Desk], sample_files: Path) -> None:
+    here = desk(aspects=(), dev=sample_files / "dev.jsonl")
+    page = here.open()
+    figure = page.locator('[data-figure="f1_micro"] strong')
+    delta = page.locator(".choice .delta").first
+    expect(delta).to_be_visible()
+    before, promised = float(figure.inner_text()), delta.inner_text().replace("−", "-").replace("±", "")
+    assert "95 % interval" in delta.get_attribute("title")
+    page.locator(".choice", has=page.locator(".delta")).first.click()
+    here.settle(page)
+    expect(figure).to_have_text(f"{here.studio.state()['effect']['figures']['f1_micro'][0] * 100:.1f}")
+    assert float(figure.inner_text()) == pytest.approx(before + float(promised), abs=0.11)
+
+
+def hostile(studio: Studio) -> None:
+    """Put hostile words into everything that the page shows."""
+    topics = studio.detector.topics_
+    items = tuple(replace(item, keywords=(HOSTILE, *item.keywords[1:])) for item in topics.items)
+    studio.detector.topics_ = replace(topics, items=items)
+    studio.sample.texts[:] = [HOSTILE] * len(studio.sample)
+
+
+def test_hostile_text_stays_text(desk: Callable[..., Desk]) -> None:
+    here = desk(change=hostile, aspects=("<b>Taste</b>", "<img src=x>"))
+    page = here.open()
+    page.keyboard.press("1")
+    page.locator("#try").fill(HOSTILE)
+    expect(page.locator("#tried .segment")).to_have_text(HOSTILE)
+    expect(page.locator(".keywords")).to_contain_text("onerror")
+    expect(page.locator(".previews li").first).to_contain_text("<b>bold</b>")
+    assert page.locator("main img, main b, main script").count() == 0
+    assert "broken" not in page.title()
+    assert page.errors == []
+
+
+def test_inline_script_is_blocked_even_if_it_got_in(desk: Callable[..., Desk]) -> None:
+    page = desk().open()
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.broken = true\">')")
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.broken") is None
+
+
+def test_choices_wait_in_the_browser_while_they_cannot_be_saved(desk: Callable[..., Desk], own_run: Path) -> None:
+    here = desk()
+    page = here.open()
+    page.keyboard.press("1")
+    here.settle(page)
+    aside = own_run.rename(own_run.parent / "aside")
+    page.keyboard.press("2")
+    page.keyboard.press("3")
+    expect(page.locator("#notice")).to_contain_text("Not saved.")
+    expect(page.locator("#notice")).to_contain_text("2 choices are kept in this browser")
+    page.reload()
+    expect(page.locator("#saved")).to_have_text("Not saved")
+    aside.rename(own_run)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#notice")).to_contain_text("Saved what was kept in the browser: 2 choices")
+    assert len([choice for choice in read_map(own_run / "topic_map.json").choices if choice.by == "Ada"]) == 3
+
+
+def test_aspects_are_renamed_recoloured_moved_and_deleted(desk: Callable[..., Desk]) -> None:
+    here = desk()
+    page = here.open()
+    page.locator("#aspects button.name", has_text="Noise").click()
+    page.get_by_label("Name").fill("Taste")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notice")).to_contain_text("There is an aspect 'Taste' already")
+    for name, button in (("Noise", "Move up"), ("Noise", "Colour 8"), ("Price", "Delete")):
+        page.locator("#aspects button.name", has_text=name).click()
+        page.get_by_role("button", name=button, exact=True).click()
+        here.settle(page)
+    expect(page.locator("#aspects .name")).to_have_text(["Noise", "Taste", "General", "Leave out"])
+    expect(page.locator("#aspects li").first).to_have_attribute("data-hue", "7")
+
+
+def test_choices_carried_over_leave_only_the_changed_topics_open(
+    desk: Callable[..., Desk], own_run: Path, run: Path, sample: Sample, small: dict[str, Any], tmp_path: Path
+) -> None:
+    new = tmp_path / "new"
+    AspectDetector(**{**small, "seed": 5, "steps": 100}).fit(sample.reviews["text"], run=new)
+    here = desk(run=new, aspects=(), replace=False, old=run)
+    page = here.open()
+    decided = sum(choice.by != "suggestion" for choice in read_map(new / "topic_map.json").choices)
+    assert 0 < decided < 16
+    expect(page.locator("#progress")).to_have_text(f"{decided} of 16 decided")
+    page.get_by_role("button", name=f"Open {16 - decided}").click()
+    expect(page.locator("#topics .list li")).to_have_count(16 - decided)
+    expect(page.locator(".suggestion p")).to_contain_text("like topic")
+
+
+def test_segments_labelled_by_key_give_a_first_estimate(desk: Callable[..., Desk], own_run: Path) -> None:
+    here = desk()
+    page = here.open()
+    page.get_by_role("button", name="Label some segments").click()
+    expect(page.locator("dialog blockquote")).to_be_visible()
+    for number, key in enumerate("12g3" * 5):
+        expect(page.locator("dialog p.quiet")).to_contain_text(f"{number} labelled")
+        page.keyboard.press(key)
+    page.keyboard.press("Escape")
+    expect(page.locator('[data-figure="f1_micro"] strong')).to_be_visible()
+    assert len((own_run / "dev.jsonl").read_text().splitlines()) == 20
+
+
+def test_a_finished_map_opens_read_only(desk: Callable[..., Desk], snapshot: Callable[..., Any], own_run: Path) -> None:
+    before = snapshot(own_run)
+    page = desk(aspects=(), replace=False, read_only=True).open()
+    expect(page.locator("#saved")).to_have_text("Read only")
+    page.keyboard.press("1")
+    expect(page.locator("#notice")).to_contain_text("reading only")
+    expect(page.locator(".choice").first).to_be_disabled()
+    assert snapshot(own_run) == before
+
+
+def test_done_ends_the_server_and_says_what_comes_next(desk: Callable[..., Desk]) -> None:
+    page = desk().open()
+    page.get_by_role("button", name="Done").click()
+    expect(page.locator("dialog")).to_contain_text("aspectra label")
+
+
+@pytest.mark.parametrize("words", [("القهوة", "لذيذة", "جدا"), ("コーヒー", "美味しい", "静か")])
+def test_other_scripts_are_shown_in_their_direction(desk: Callable[..., Desk], words: tuple[str, ...]) -> None:
+    def change(studio: Studio) -> None:
+        topics = studio.detector.topics_
+        items = tuple(replace(item, keywords=(*words, *item.keywords[3:])) for item in topics.items)
+        studio.detector.topics_ = replace(topics, items=items)
+        studio.sample.texts[:] = [" ".join(words) + "."] * len(studio.sample)
+
+    page = desk(change=change).open()
+    expected = "rtl" if words[0] == "القهوة" else "ltr"
+    assert page.locator("#card .segment").first.evaluate("element => getComputedStyle(element).direction") == expected
+    expect(page.locator(".keywords")).to_contain_text(words[0])
+
+
+def test_a_narrow_window_has_everything_and_does_not_scroll_sideways(desk: Callable[..., Desk]) -> None:
+    here = desk()
+    page = here.open()
+    page.set_viewport_size({"width": 420, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    for part in ("#spectrum", "#aspects", "#topics", "#card", "#effect", "#preview", "#tools"):
+        assert page.locator(part).is_visible(), part
+
+
+def test_every_control_has_a_name_for_a_screen_reader(desk: Callable[..., Desk], gold: Gold) -> None:
+    page = desk().open()
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, input")].filter((e) => !(e.innerText || e.ariaLabel || "").trim()).length"""
+    )
+    assert nameless == 0
+    assert page.locator("#announce").get_attribute("aria-live") == "polite"
+    assert json.loads(page.evaluate("JSON.stringify([...document.querySelectorAll('h1')].length)")) == 1

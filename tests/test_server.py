@@ -1,0 +1,244 @@
+import http.client
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aspectra.errors import InputError, MapError
+from aspectra.mapping.opening import Opening, open_studio
+from aspectra.mapping.server import free_socket, make_server, serve
+from aspectra.mapping.studio import Studio
+from aspectra.mapping.topicmap import read_map
+
+ASPECTS = ("Taste", "Noise", "Price")
+
+
+@dataclass
+class Client:
+    """Speaks HTTP to a studio as the page would; headers can be changed to play a stranger."""
+
+    studio: Studio
+    port: int
+    token: str
+    thread: threading.Thread
+
+    def ask(self, path: str, sent: Any = None, headers: dict[str, str] | None = None) -> tuple[int, Any, http.client.HTTPMessage]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        usual = {"Host": f"127.0.0.1:{self.port}", "Cookie": f"aspectra-{self.port}={self.token}"}
+        body = sent if sent is None or isinstance(sent, bytes) else json.dumps(sent)
+        connection.request("GET" if sent is None else "POST", path, body, {**usual, **(headers or {})})
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        kind = answer.headers.get("Content-Type", "")
+        return answer.status, json.loads(data) if kind.startswith("application/json") else data.decode(), answer.headers
+
+    def act(self, kind: str, **values: Any) -> tuple[int, Any]:
+        return self.ask("/api/act", {"version": self.studio.session.version, "action": {"kind": kind, **values}})[:2]
+
+
+@pytest.fixture
+def start(own_run: Path) -> Iterator[Callable[..., Client]]:
+    servers = []
+
+    def begin(**options: Any) -> Client:
+        options = {"aspects": ASPECTS, "replace": True, **options}
+        listener = free_socket(None)
+        studio = open_studio(own_run, Opening(by="Ada", **options))
+        server, address = make_server(studio, listener)
+        thread = threading.Thread(target=serve, args=(server, listener), daemon=True)
+        thread.start()
+        servers.append((server, thread))
+        return Client(studio, listener.getsockname()[1], address.partition("token=")[2], thread)
+
+    yield begin
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join(5)
+
+
+def test_the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read(start: Callable[..., Client]) -> None:
+    client = start()
+    status, _, headers = client.ask(f"/?token={client.token}", headers={"Cookie": ""})
+    assert (status, headers["Location"]) == (303, "/")
+    assert "HttpOnly" in headers["Set-Cookie"]
+    assert "SameSite=strict" in headers["Set-Cookie"]
+
+
+def test_the_page_and_its_files_are_served_under_a_strict_policy(start: Callable[..., Client]) -> None:
+    client = start()
+    for path, kind in (("/", "text/html"), ("/page/main.js", "text/javascript"), ("/page/style.css", "text/css")):
+        status, text, headers = client.ask(path)
+        assert status == 200
+        assert headers["Content-Type"].startswith(kind)
+        assert "default-src 'none'; script-src 'self'" in headers["Content-Security-Policy"]
+        assert "http://" not in text.replace("http://www.w3.org", "")
+        assert "https://" not in text
+
+
+STRANGERS = [
+    ({"Cookie": ""}, "lacks its token"),
+    ({"Cookie": "aspectra-{port}=guess"}, "lacks its token"),
+    ({"Host": "evil.example"}, "Wrong host"),
+    ({"Host": "127.0.0.1"}, "Wrong host"),
+    ({"Origin": "http://evil.example"}, "Wrong origin"),
+    ({"Origin": "null"}, "Wrong origin"),
+    ({"Origin": "http://127.0.0.1:1"}, "Wrong origin"),
+]
+
+
+def test_strangers_are_turned_away(start: Callable[..., Client]) -> None:
+    client = start()
+    for headers, message in STRANGERS:
+        filled = {name: value.format(port=client.port) for name, value in headers.items()}
+        for path, sent in (("/", None), ("/api/start", None), ("/api/act", {}), ("/api/done", {})):
+            status, text, _ = client.ask(path, sent, filled)
+            assert (status, message in text) == (403, True), headers
+    assert client.thread.is_alive()
+
+
+def test_only_files_of_the_page_can_be_fetched(start: Callable[..., Client]) -> None:
+    client = start()
+    for name in ("..%2fserver.py", "../topicmap.py", "%2e%2e/server.py", "style.css%00", "nothing.js", "index.py"):
+        assert client.ask(f"/page/{name}")[0] == 404, name
+
+
+def test_a_choice_is_on_disk_before_its_answer(start: Callable[..., Client], own_run: Path) -> None:
+    client = start()
+    status, state = client.act("assign", choices={"3": "Price"})
+    assert (status, state["choices"][3]["aspect"], state["topic"]) == (200, "Price", 3)
+    saved = read_map(own_run / "topic_map.json").choices[3]
+    assert (saved.aspect, saved.by) == ("Price", "Ada")
+
+
+def test_an_old_version_is_a_conflict(start: Callable[..., Client]) -> None:
+    client = start()
+    seen = client.studio.session.version
+    client.act("assign", choices={"3": "Price"})
+    status, answer, _ = client.ask("/api/act", {"version": seen, "action": {"kind": "undo"}})
+    assert (status, "another tab" in answer["error"]) == (409, True)
+
+
+def test_what_cannot_be_saved_says_so(start: Callable[..., Client], own_run: Path) -> None:
+    client = start()
+    client.act("assign", choices={"0": "Price"})
+    shutil.rmtree(own_run)
+    status, answer = client.act("assign", choices={"1": "Price"})
+    assert (status, "is gone" in answer["error"]) == (507, True)
+    assert not own_run.exists()
+
+
+BAD = [b"", b"[]", b"{", b'{"version": 1}', b"\xff", b"[" * 100_000, b'"' + b"x" * 200_000 + b'"']
+
+
+def test_bad_requests_are_answered_with_an_error(start: Callable[..., Client]) -> None:
+    client = start()
+    for sent in BAD:
+        status, answer, _ = client.ask("/api/act", sent)
+        assert status in (400, 409), sent[:20]
+        assert answer["error"]
+    for path in ("/api/card/99", "/api/card/-1", "/api/card/x", "/api/trials/²"):
+        assert client.ask(path.replace("²", "%C2%B2"))[0] == 400
+
+
+def test_cards_preview_and_ones_own_sentence(start: Callable[..., Client]) -> None:
+    client = start()
+    card = client.ask("/api/card/0")[1]
+    assert [len(card["surest"]), len(card["boundary"])] == [5, 5]
+    first, again, other = (client.ask(f"/api/preview?seed={seed}")[1] for seed in (1, 1, 2))
+    assert first == again != other
+    tried = client.ask("/api/try", {"text": "<b>the coffee</b>"})[1]
+    assert tried["aspect"] in (*ASPECTS, "General")
+    assert client.ask("/api/try", {"text": "qqqq"})[1]["known"] is False
+    assert client.ask("/api/try", {"text": " "})[0] == 400
+
+
+def test_with_a_dev_set_every_choice_shows_its_effect(start: Callable[..., Client], sample_files: Path) -> None:
+    client = start(aspects=(), dev=sample_files / "dev.jsonl")
+    state = client.ask("/api/start")[1]["state"]
+    assert set(state["effect"]["figures"]) == {"f1_micro", "f1_macro", "f1_macro_without_general"}
+    trials = client.ask("/api/trials/2")[1]
+    assert len(trials) == len(state["aspects"]) + 1
+    best = max(trials, key=lambda trial: trial["change"]["f1_micro"][0])
+    after = client.act("assign", choices={"2": best["aspect"]})[1]["effect"]["figures"]["f1_micro"][0]
+    before = state["effect"]["figures"]["f1_micro"][0]
+    assert after - before == pytest.approx(best["change"]["f1_micro"][0])
+
+
+def test_labels_given_on_the_page_become_a_dev_set(start: Callable[..., Client], own_run: Path) -> None:
+    client = start()
+    question = client.ask("/api/question")[1]
+    for _ in range(20):
+        answer = client.ask("/api/answer", {"row": question["row"], "aspect": "Taste"})[1]
+        question = answer["question"]
+    assert answer["state"]["effect"]["n"] == 20
+    assert client.ask("/api/answer", {"back": True})[1]["state"]["effect"] is None
+    lines = (own_run / "dev.jsonl").read_text().splitlines()
+    assert len({json.loads(line)["text"] for line in lines}) == 19
+    assert json.loads(lines[0])["aspects"] == ["Taste"]
+
+
+def test_a_read_only_studio_changes_nothing(start: Callable[..., Client], own_run: Path, snapshot: Callable[..., Any]) -> None:
+    before = snapshot(own_run)
+    client = start(aspects=(), replace=False, read_only=True)
+    assert client.act("assign", choices={"0": "Taste"})[0] == 400
+    assert client.ask("/api/answer", {"row": 0, "aspect": "Taste"})[0] == 400
+    assert client.ask("/api/done", {})[0] == 200
+    client.thread.join(5)
+    assert snapshot(own_run) == before
+
+
+def test_done_saves_and_ends_the_server(start: Callable[..., Client], own_run: Path) -> None:
+    client = start()
+    status, answer, _ = client.ask("/api/done", {})
+    assert (status, answer["next"].startswith("aspectra label")) == (200, True)
+    client.thread.join(5)
+    assert not client.thread.is_alive()
+    assert read_map(own_run / "topic_map.json").aspects == (*ASPECTS, "General")
+
+
+def test_two_people_are_compared_and_agree_on_the_rest(start: Callable[..., Client], own_run: Path) -> None:
+    for name, aspect in (("Ada", "Taste"), ("Ben", "Noise")):
+        client = start(annotator=name)
+        client.act("assign", choices={"0": aspect, "1": "Price"})
+    agreement = client.ask("/api/state")[1]["agreement"]
+    assert agreement["conflicts"] == {"0": {"Ben": "Noise", "Ada": "Taste"}}
+    (own_run / "topic_map.json").unlink()
+    joint = start(aspects=(), replace=False).ask("/api/state")[1]["choices"]
+    assert [joint[0]["decided"], joint[1]["by"], joint[1]["aspect"]] == [False, "Ada + Ben", "Price"]
+
+
+def test_a_taken_port_is_an_error_only_if_it_was_asked_for() -> None:
+    with free_socket(None) as first, free_socket(None) as second:
+        assert first.getsockname()[1] != second.getsockname()[1]
+        with pytest.raises(InputError, match=r"is taken\. Choose another --port"):
+            free_socket(first.getsockname()[1])
+
+
+def test_a_corrupted_map_is_refused_with_a_way_out(own_run: Path) -> None:
+    (own_run / "topic_map.json").write_text('{"version": 1, "topics"')
+    with pytest.raises(MapError, match=r"is not JSON: .* --replace"):
+        open_studio(own_run, Opening(by="Ada"))
+    assert len(open_studio(own_run, Opening(by="Ada", replace=True)).topic_map.choices) == 16
+
+
+def test_ctrl_c_ends_the_command_cleanly(program: list[str], own_run: Path) -> None:
+    process = subprocess.Popen(
+        [*program, "map", str(own_run), "--page", "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline()
+    assert address.startswith("http://127.0.0.1:")
+    with socket.create_connection(("127.0.0.1", int(address.split(":")[2].partition("/")[0])), timeout=10):
+        process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "Traceback" not in said
