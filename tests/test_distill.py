@@ -117,6 +117,15 @@ def test_finetuning_moves_the_encoder_and_is_saved_whole(home: Path, encoder: Pa
     np.testing.assert_allclose(loaded.probabilities(["Loud pump."]), student.probabilities(["Loud pump."]), atol=1e-6)
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fit classifiers to labels in fewer steps."""
+    monkeypatch.setattr("aspectra.student.adapt.STEPS", 40)
+    monkeypatch.setattr("aspectra.student.adapt.PULLS", (0.003, 0.03))
+    monkeypatch.setattr("aspectra.student.adapt.RATE", 0.1)
+
+
+@pytest.mark.usefixtures("quick")
 def test_labels_are_never_worse_than_the_better_of_the_two_alone() -> None:
     random = np.random.default_rng(0)
     gold = np.eye(3, dtype=bool)[random.integers(0, 3, 150)]
@@ -131,6 +140,7 @@ def test_labels_are_never_worse_than_the_better_of_the_two_alone() -> None:
     assert (told.facts["teacher_weight"], told.facts["estimate"]["f1_micro"]) == (0.5, 1.0)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_student_learns_from_a_person_too(home: Path, encoder: Path, gold: Gold) -> None:
     some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
     labels = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
@@ -167,7 +177,7 @@ def test_a_changed_map_is_not_answered_by_the_old_student(home: Path) -> None:
     detector = AspectDetector.load(home)
     student = Student.from_pretrained(home / FOLDER)
     detector.topic_map_ = detector.topic_map_.with_choice(0, "Noise", "Ada")
-    with pytest.raises(RunError, match="topic map has changed since the student was made. Distil again"):
+    with pytest.raises(RunError, match=r"topic map has changed since the student was made. Distil again"):
         StudentLabeller(detector, student)
 
 

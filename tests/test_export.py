@@ -73,12 +73,12 @@ def test_only_restricts_the_answers(graph: Path) -> None:
 
 def test_labelling_with_onnx_imports_no_torch(graph: Path) -> None:
     code = (
-        "import sys; sys.modules['torch'] = None; sys.modules['transformers'] = None\n"
-        "import polars as pl; from pathlib import Path; from aspectra.student.onnx import OnnxLabeller\n"
-        f"print(len(OnnxLabeller(Path({str(graph)!r})).label(pl.Series(['The pump is loud. I like it.']))))"
+        "import sys, polars as pl; from pathlib import Path; from aspectra.student.onnx import OnnxLabeller\n"
+        f"frame = OnnxLabeller(Path({str(graph)!r})).label(pl.Series(['The pump is loud. I like it.']))\n"
+        "print(len(frame), {'torch', 'transformers'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.stdout.strip(), done.returncode) == ("2", 0), done.stderr
+    assert (done.stdout.strip(), done.returncode) == ("2 set()", 0), done.stderr
 
 
 def test_a_file_that_is_missing_or_spoilt_is_named(graph: Path, tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_another_format_is_refused(graph: Path, tmp_path: Path) -> None:
     for file in graph.parent.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "student.json").write_text(json.dumps({"format": 7}))
-    with pytest.raises(InputError, match="has format 7, this version reads 1. Export it again"):
+    with pytest.raises(InputError, match=r"has format 7, this version reads 1. Export it again"):
         OnnxLabeller(tmp_path / "student.onnx")
 
 
 def test_the_output_must_be_an_onnx_file(model: StudentLabeller, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the output must end in .onnx"):
+    with pytest.raises(InputError, match=r"the output must end in .onnx"):
         export_onnx(model.detector, model.student, tmp_path / "student.bin")

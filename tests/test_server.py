@@ -212,8 +212,12 @@ def test_two_people_are_compared_and_agree_on_the_rest(start: Callable[..., Clie
     agreement = client.ask("/api/state")[1]["agreement"]
     assert agreement["conflicts"] == {"0": {"Ben": "Noise", "Ada": "Taste"}}
     (own_run / "topic_map.json").unlink()
-    joint = start(aspects=(), replace=False).ask("/api/state")[1]["choices"]
-    assert [joint[0]["decided"], joint[1]["by"], joint[1]["aspect"]] == [False, "Ada + Ben", "Price"]
+    joint = start(aspects=(), replace=False)
+    state = joint.ask("/api/state")[1]
+    choices = state["choices"]
+    assert [choices[0]["decided"], choices[1]["by"], choices[1]["aspect"]] == [False, "Ada + Ben", "Price"]
+    assert list(state["agreement"]["conflicts"]) == ["0"]
+    assert joint.act("assign", choices={"0": "Taste"})[1]["agreement"]["conflicts"] == {}
 
 
 def test_a_taken_port_is_an_error_only_if_it_was_asked_for() -> None:

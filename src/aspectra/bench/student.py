@@ -152,11 +152,11 @@ def sweep_part(data: Path, home: Path, seeds: int, say: Callable[[str], None]) -
 
 
 def speed_part(data: Path, home: Path, seeds: int, say: Callable[[str], None]) -> None:
-    from aspectra.bench import student_speed
+    from aspectra.bench.student_speed import lines
 
     case = open_case("tv", data, home, 0)
     say("\n| figure | value |\n|---|---|")
-    for line in student_speed.lines(case.detector, distill(case.detector, StudentConfig(), case.home / FOLDER)):
+    for line in lines(case.detector, distill(case.detector, StudentConfig(), case.home / FOLDER)):
         say(line)
 
 

@@ -43,7 +43,7 @@ class Dev:
 
     def renamed(self, aliases: Mapping[str, str]) -> tuple[frozenset[str], ...]:
         """Return the gold aspects under the names that the map now uses."""
-        return tuple(frozenset(aliases.get(name, name) for name in names) for names in self.gold)
+        return tuple(frozenset(aliases.get(name, name) for name in names) for names in self.gold) if aliases else self.gold
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,12 @@ class Sample:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @cached_property
+    def two_highest(self) -> tuple[np.ndarray, np.ndarray]:
+        """The largest and the second largest probability of each row."""
+        top = np.partition(self.beta, -2, axis=1)[:, -2:]
+        return top[:, 1], top[:, 0]
+
 
 def draw_sample(detector: AspectDetector, n: int = SAMPLE, seed: int = 0) -> Sample:
     """Draw segments that are not junk and can be read at a glance, each wording once."""
@@ -68,9 +75,8 @@ def surest(sample: Sample, topic: int) -> list[int]:
 def boundary(sample: Sample, topic: int) -> list[int]:
     """Return the rows that the topic all but shares with one other: both likely, and nearly equally so."""
     mine = sample.beta[:, topic]
-    others = sample.beta.copy()
-    others[:, topic] = 0
-    rival = others.max(1)
+    first, second = sample.two_highest
+    rival = np.where(mine == first, second, first)
     closeness = np.minimum(mine, rival) / np.maximum(np.maximum(mine, rival), 1e-12)
     return varied(sample.texts, np.lexsort((-mine, closeness < CLOSE)))
 

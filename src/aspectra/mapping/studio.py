@@ -5,7 +5,6 @@ Every method returns plain JSON values. β of the sample and of the dev set is c
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from aspectra.mapping.advice import Advisor
 from aspectra.mapping.propose import propose_aspects
 from aspectra.mapping.session import Session
 from aspectra.mapping.topicmap import TopicMap
-from aspectra.rundir import write_atomic
+from aspectra.rundir import TOPIC_MAP, write_atomic
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -100,17 +99,26 @@ class Studio:
             {"aspect": c.aspect, "decided": decided(c), "by": c.by, "note": desk.notes.get(c.topic, "")}
             for c in self.topic_map.choices
         ]
-        everybody = {session.by: self.topic_map, **self.opinions}
         return {
             "version": session.version, "minutes": session.minutes, "choices": shown,
             "aspects": [{"name": name, "hue": desk.hues.get(name)} for name in self.topic_map.aspects],
-            "suggestions": [dataclasses.asdict(advice) for advice in self.advisor(desk)],
+            "suggestions": [vars(advice) for advice in self.advisor(desk)],
             "undo": session.done[-1]["label"] if session.done else None,
             "redo": session.undone[-1]["label"] if session.undone else None,
             "effect": effect.present(self.dev, self.topic_map, desk.aliases) if self.dev else None,
             "own_labels": None if self.own is None else len(self.own), "enough_labels": FIRST_ESTIMATE,
-            "agreement": agree.compare(everybody) if self.opinions else None,
+            "agreement": self.agreement(),
         }  # fmt: skip
+
+    def agreement(self) -> dict[str, Any] | None:
+        """Compare this map with the others', or, if it is the map in use, the others' with each other: what it decides is resolved."""
+        if self.session.path.name != TOPIC_MAP:
+            return agree.compare({self.session.by: self.topic_map, **self.opinions}) if self.opinions else None
+        if len(self.opinions) < 2:
+            return None
+        found = agree.compare(self.opinions)
+        unresolved = {topic: said for topic, said in found["conflicts"].items() if not decided(self.topic_map.choices[topic])}
+        return {**found, "conflicts": unresolved}
 
     def act(self, action: Any, version: Any) -> dict[str, Any]:
         """Do what the person asked for and return the state after it, with the topic to look at."""
@@ -121,19 +129,18 @@ class Studio:
 
     def _card(self, topic: int) -> dict[str, Any]:
         """Return a topic's surest and boundary segments with the words the model attends to."""
-        rows = {"surest": evidence.surest(self.sample, topic), "boundary": evidence.boundary(self.sample, topic)}
-        result: dict[str, Any] = {}
-        for name, chosen in rows.items():
-            pieces = evidence.attended(self.detector, [self.sample.texts[row] for row in chosen])
-            probability = self.sample.beta[chosen, topic].tolist()
-            result[name] = [{"pieces": cut, "probability": p} for cut, p in zip(pieces, probability, strict=True)]
-        return result
+        surest, boundary = evidence.surest(self.sample, topic), evidence.boundary(self.sample, topic)
+        rows = [*surest, *boundary]
+        pieces = evidence.attended(self.detector, [self.sample.texts[row] for row in rows])
+        probability = self.sample.beta[rows, topic].tolist()
+        shown = [{"pieces": cut, "probability": p} for cut, p in zip(pieces, probability, strict=True)]
+        return {"surest": shown[: len(surest)], "boundary": shown[len(surest) :]}
 
     def trials(self, topic: int) -> list[dict[str, Any]]:
         """Return what each choice for a topic would do on the dev set; nothing without one."""
         if self.dev is None:
             return []
-        return [dataclasses.asdict(trial) for trial in effect.trials(self.dev, self.topic_map, topic, self.session.desk.aliases)]
+        return [vars(trial) for trial in effect.trials(self.dev, self.topic_map, topic, self.session.desk.aliases)]
 
     def check_topic(self, number: str) -> int:
         if not (number.isascii() and number.isdigit() and int(number) < len(self.topic_map.choices)):

@@ -24,7 +24,7 @@ from aspectra.student.losses import cross_entropy, falling
 from aspectra.teacher.train import torch_threads
 
 FOLDS = 5
-STEPS = 300
+STEPS = 200
 RATE = 0.02
 PULLS = (0.001, 0.003, 0.01, 0.03)
 

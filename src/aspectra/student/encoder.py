@@ -95,6 +95,7 @@ def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
         )
     if not tokenizer.is_fast:
         raise InputError(f"The encoder {name!r} has no fast tokenizer (tokenizer.json). Choose an encoder that has one.")
+    # some position tables keep two places for themselves
     room = min(longest, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", longest) - 2)
     pieces = load_tokenizer(tokenizer.backend_tokenizer.to_str(), room)
     return Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
@@ -141,5 +142,5 @@ def weights_fingerprint(model: torch.nn.Module) -> str:
     digest = hashlib.sha256()
     for name, tensor in model.state_dict().items():
         digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().data if tensor.dim() else bytes(tensor.item()))
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()[:16]

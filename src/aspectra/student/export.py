@@ -5,7 +5,9 @@ The graph answers student probabilities (B×A) and the teacher's β (B×K); `onn
 
 from __future__ import annotations
 
+import tempfile
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +40,16 @@ def export_onnx(detector: AspectDetector, student: Student, path: Path, int8: bo
     """Write the graph and, beside it, what is needed to feed it and to read its answers."""
     if path.suffix != ".onnx":
         raise InputError(f"{path}: the output must end in .onnx.")
-    try:
-        from onnxruntime.quantization import QuantType, quantize_dynamic
-    except ImportError:
-        raise InputError(f"The export needs onnx and onnxruntime, which are not installed: {INSTALL}") from None
+    missing = [name for name in ("onnx", "onnxruntime") if find_spec(name) is None]
+    if missing:
+        raise InputError(f"The export needs {' and '.join(missing)}, which is not installed: {INSTALL}")
     about, tokenizer = beside(path)
     rundir.write_atomic(tokenizer, student.encoder.tokenizer.to_str().encode())
-    with rundir.atomic_path(path) as whole:
-        write_graph(Both(student.cpu(), detector.teacher_.cpu()).eval(), whole)
+    with rundir.atomic_path(path) as temporary, tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        graph = Path(folder) / "graph.onnx" if int8 else temporary
+        write_graph(Both(student.cpu(), detector.teacher_.cpu()).eval(), graph)
         if int8:
-            with rundir.atomic_path(path.with_name(f"{path.stem}-int8.onnx")) as small:
-                quantize_dynamic(whole, small, weight_type=QuantType.QInt8, reduce_range=True, per_channel=True)
-                whole.write_bytes(small.read_bytes())
+            quantise(graph, temporary)
     rundir.write_json(about, description(detector, student))
 
 
@@ -63,6 +63,15 @@ def write_graph(both: Both, path: Path) -> None:
             both, (ids, mask, words, word_mask), path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes,
             opset_version=OPSET, dynamo=False,
         )  # fmt: skip
+
+
+def quantise(graph: Path, output: Path) -> None:
+    """Round the encoder's weights to 8 bits; head and teacher are small and stay as they are."""
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    small = [node.name for node in onnx.load(str(graph)).graph.node if node.name.startswith(("/student/head", "/teacher"))]
+    quantize_dynamic(graph, output, weight_type=QuantType.QInt8, reduce_range=True, per_channel=True, nodes_to_exclude=small)
 
 
 def description(detector: AspectDetector, student: Student) -> dict[str, Any]:
