@@ -94,11 +94,12 @@ class Vocabulary:
 
     def _ids(self, types: list[str]) -> list[int]:
         if len(self._seen) > CACHE:
-            self._seen.clear()
-        fresh = [word for word in types if word not in self._seen]
+            object.__setattr__(self, "_seen", {})  # a new one: another thread may be using the old
+        seen = self._seen
+        fresh = [word for word in types if word not in seen]
         for word, lemma in zip(fresh, lemmas(fresh, self.language), strict=True):
-            self._seen[word] = -1 if lemma is None else self.index.get(lemma, -1)
-        return [self._seen[word] for word in types]
+            seen[word] = -1 if lemma is None else self.index.get(lemma, -1)
+        return [seen[word] for word in types]
 
 
 def known_ids(tokens: Tokens, id_of_type: np.ndarray) -> Ragged:

@@ -78,6 +78,9 @@ class Texts:
 class AspectDetector(BaseEstimator):
     """Discovers topics in reviews and, once they are mapped to aspects, labels segments. Parameters are those of `FitConfig`."""
 
+    label_threads = 2
+    """How many batches may be labelled at the same time with profit, each on one torch thread."""
+
     def __init__(
         self,
         n_topics: int = DEFAULT.n_topics,

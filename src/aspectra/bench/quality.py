@@ -18,6 +18,8 @@ from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector, quiet
 from aspectra.evaluate import Gold, Report, score
 from aspectra.fitting import Progress
+from aspectra.mapping.topicmap import write_map
+from aspectra.rundir import TOPIC_MAP
 from aspectra.text.read import open_source
 
 SCORES = ("f1_micro", "f1_macro", "f1_weighted", "f1_micro_without_general", "f1_macro_without_general")
@@ -66,8 +68,10 @@ def run_seed(name: str, data: Path, home: Path, seed: int, settings: dict[str, A
     benchmark = BENCHMARKS[name]
     config = FitConfig(**{**benchmark.settings, **settings, "seed": seed})
     source = open_source([str(data / file) for file in benchmark.corpus])
-    detector = AspectDetector(**config.to_dict()).fit(source, run=home / f"{name}-{seed}", progress=progress)
+    run = home / f"{name}-{seed}"
+    detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
     detector.suggest_map(dev=benchmark.dev(data))
+    write_map(run / TOPIC_MAP, detector.topic_map_)
     gold = benchmark.test(data)
     predicted = detector.label_segments(gold.texts)["aspect"].to_list()
     return Outcome(score(gold.aspects, predicted, tuple(detector.classes_)), detector.dev_estimate_)

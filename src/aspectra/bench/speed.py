@@ -107,7 +107,7 @@ def labelling(run: Path, corpus: Corpus, home: Path, sizes: tuple[int, ...] = (1
     for size in sizes:
         path, out = home / f"segments-{size}.parquet", home / f"labelled-{size}.parquet"
         pl.DataFrame({"id": np.arange(size), "text": pl.concat([texts] * (size // len(texts) + 1))[:size]}).write_parquet(path)
-        seconds, peak = measured(["label", str(run), str(path), "-o", str(out), "--quiet"])
+        seconds, peak = measured(["label", str(run), str(path), "-o", str(out), "--model", "teacher", "--quiet"])
         segments = pl.scan_parquet(out).select(pl.len()).collect().item()
         results.append({"rows": size, "segments": segments, "segments_per_second": segments / seconds, "peak_gb": peak})
         out.unlink()

@@ -12,6 +12,8 @@ from aspectra.cli import show
 from aspectra.errors import InputError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import polars as pl
 
     from aspectra.detector import AspectDetector
@@ -69,7 +71,12 @@ def open_labeller(run: Path, model: str | None, onnx: Path | None) -> Labeller:
         return OnnxLabeller(onnx)
     from aspectra.student.labelling import load_labeller
 
-    return load_labeller(run, model)
+    labeller = load_labeller(run, model)
+    if hasattr(labeller, "label_threads"):  # then batches run side by side, not the products within one
+        import torch
+
+        torch.set_num_threads(1)
+    return labeller
 
 
 def free_name(name: str, taken: set[str]) -> str:
@@ -78,13 +85,28 @@ def free_name(name: str, taken: set[str]) -> str:
     return name
 
 
+def labelled_batches(labeller: Labeller, source: Source) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Yield each batch and its labels in order, while the next batches are being labelled on as many threads as the labeller bears."""
+    from collections import deque
+    from concurrent.futures import ThreadPoolExecutor
+
+    threads = getattr(labeller, "label_threads", 1)
+    with ThreadPoolExecutor(threads) as pool:
+        under_way: deque[tuple[pl.DataFrame, Future[pl.DataFrame]]] = deque()
+        for frame in source.batches():
+            under_way.append((frame, pool.submit(labeller.label, frame[source.text_column])))
+            if len(under_way) > threads:
+                done, labels = under_way.popleft()
+                yield done, labels.result()
+        yield from ((done, labels.result()) for done, labels in under_way)
+
+
 def labelled(labeller: Labeller, source: Source, count: Callable[[int], None]) -> Iterator[pl.DataFrame]:
     """Label batch by batch; carried columns come first, named input_… where ours have the same name."""
     import polars as pl
 
     reviews = 0
-    for frame in source.batches():
-        labels = labeller.label(frame[source.text_column])
+    for frame, labels in labelled_batches(labeller, source):
         carried = frame.drop(source.text_column)
         if source.id_column:
             carried = carried.select(source.id_column, pl.exclude(source.id_column))

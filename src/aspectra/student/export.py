@@ -5,6 +5,7 @@ The graph answers student probabilities (B×A) and the teacher's β (B×K); `onn
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import warnings
 from importlib.util import find_spec
@@ -71,7 +72,11 @@ def quantise(graph: Path, output: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     small = [node.name for node in onnx.load(str(graph)).graph.node if node.name.startswith(("/student/head", "/teacher"))]
-    quantize_dynamic(graph, output, weight_type=QuantType.QInt8, reduce_range=True, per_channel=True, nodes_to_exclude=small)
+    logging.disable(logging.WARNING)  # it advises an example on the web
+    try:
+        quantize_dynamic(graph, output, weight_type=QuantType.QInt8, reduce_range=True, per_channel=True, nodes_to_exclude=small)
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def description(detector: AspectDetector, student: Student) -> dict[str, Any]:

@@ -69,14 +69,17 @@ def step(teacher: Teacher, config: TeacherConfig, batch: FlatBatch) -> dict[str,
     word_unit, mixture_unit = words / word_length, mixture / mixture_length  # B×D
     others = torch.addmm(minus_identity(size, torch.inf), mixture_unit, word_unit.T, alpha=1 / temperature)  # B×B
     positive = (mixture_unit * word_unit).sum(1) / temperature  # B
-    contrastive = (torch.logsumexp(others, dim=1) - positive).mean()
+    weights = torch.exp(others - 1 / temperature)  # B×B; a cosine is at most 1, so nothing overflows
+    total = weights.sum(1, keepdim=True)  # B×1
+    contrastive = (torch.log(total).squeeze(1) - positive).mean() + 1 / temperature
 
-    d_similarity = (torch.softmax(others, dim=1) + minus_identity(size, 1.0)) / (size * temperature)  # B×B
+    scale = 1 / (size * temperature)
+    d_similarity = torch.add(minus_identity(size, scale), weights / total, alpha=scale)  # B×B
     d_mixture = unit_gradient(mixture_unit, mixture_length, d_similarity @ word_unit)  # B×D
     d_words = unit_gradient(word_unit, word_length, d_similarity.T @ mixture_unit)  # B×D
     d_logits = softmax_gradient(beta, d_mixture @ topics.T)  # B×K
     penalty, d_penalty = penalty_gradient(topics)
-    topics.grad = torch.addmm(config.penalty_weight * d_penalty, beta.T, d_mixture)  # K×D
+    topics.grad = torch.addmm(d_penalty, beta.T, d_mixture, beta=config.penalty_weight)  # K×D
     teacher.classify.weight.grad = d_logits.T @ words  # K×D
     teacher.classify.bias.grad = d_logits.sum(0)  # K
     if slope is not None:
