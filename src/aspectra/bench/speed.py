@@ -89,15 +89,17 @@ def preparing_rate(source: Source, config: FitConfig) -> tuple[Corpus, dict[str,
 
 
 def measured(arguments: list[str]) -> tuple[float, float]:
-    """Run `aspectra …` in a process of its own; return its seconds and its peak RSS in GB."""
+    """Run `aspectra …` in a process of its own; return its seconds and its peak RSS in GB (Linux).
+
+    The peak is read from /proc: what getrusage tells begins with the size of the process that started this one.
+    """
     code = (
-        "import resource, sys\nfrom aspectra.cli import main\ntry:\n    main()\nfinally:\n"
-        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+        "import sys\nfrom pathlib import Path\nfrom aspectra.cli import main\ntry:\n    main()\nfinally:\n"
+        "    print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0], file=sys.stderr)"
     )
     began = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return time.perf_counter() - began, int(done.stderr.strip().rsplit("\n", 1)[-1]) * unit / 1e9
+    return time.perf_counter() - began, int(done.stderr.strip().rsplit("\n", 1)[-1]) * 1024 / 1e9
 
 
 def labelling(run: Path, corpus: Corpus, home: Path, sizes: tuple[int, ...] = (100_000, 1_000_000)) -> list[dict[str, float]]:
