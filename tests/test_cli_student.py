@@ -48,6 +48,14 @@ def test_the_student_labels_by_default_and_the_teacher_when_asked(home: Path, fe
     assert not frames["student"]["probability"].equals(frames["teacher"]["probability"])
 
 
+def test_evaluate_scores_what_label_answers(home: Path, sample: Sample, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    sample.gold.write_ndjson(gold)
+    words = ("evaluate", home, gold, "--json", "--only", "Taste,Noise,General", "-q")
+    answers = [invoke(*words, "--model", model).stdout for model in ("teacher", "student")]
+    assert invoke(*words).stdout == answers[1] != answers[0]
+
+
 def test_explain_prints_words_and_writes_a_page(home: Path, tmp_path: Path) -> None:
     shown = invoke("explain", home, "The pump is loud.", "--html", tmp_path / "x.html")
     assert "pump" in shown.stdout
@@ -62,11 +70,17 @@ def test_asking_for_a_student_that_is_not_there_says_how_to_make_it(run: Path, f
     assert "has no student. Make it first: aspectra distill" in str(failed.exception)
 
 
-@pytest.mark.parametrize("words", [["--model", "both"], ["--model", "teacher", "--onnx", "x.onnx"]])
-def test_a_model_that_cannot_be_meant_is_a_usage_error(run: Path, few: Path, tmp_path: Path, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "both"], "Give teacher or student"),
+        (["--model", "teacher", "--onnx", "x.onnx"], "--model or --onnx, not both"),
+    ],
+)
+def test_a_model_that_cannot_be_meant_is_a_usage_error(run: Path, few: Path, tmp_path: Path, words: list[str], said: str) -> None:
     failed = invoke("label", run, few, "-o", tmp_path / "x.csv", *words)
     assert failed.exit_code == 2
-    assert "Give teacher or student" in failed.stderr
+    assert said in failed.stderr
 
 
 def test_a_run_without_files_is_a_usage_error(run: Path, tmp_path: Path) -> None:

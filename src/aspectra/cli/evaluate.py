@@ -19,20 +19,22 @@ def command(
     gold: Annotated[Path, typer.Argument(help='JSONL file, a line a segment: {"text": "…", "aspects": ["Image"]}')],
     only: Annotated[str | None, typer.Option(help="Restrict gold and answers to these aspects: Food,Staff,Ambience")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    model: show.Model = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Score labels against gold: per aspect, micro, macro, weighted, without General, and beside the majority answer."""
-    from aspectra.detector import AspectDetector
     from aspectra.evaluate import keep_only, read_gold, score
+    from aspectra.student.labelling import load_labeller
 
+    show.check_model(model)
     wanted = show.names(only)
     data = read_gold(gold)
     kept = keep_only(data, wanted) if wanted else data
     if len(kept.texts) < len(data.texts):
         show.note(f"Left out {len(data.texts) - len(kept.texts)} segments of other aspects.", quiet)
-    detector = AspectDetector.load(run)
-    frame = detector.label_segments(kept.texts, wanted)
-    report = score(kept.aspects, frame["aspect"].to_list(), wanted or tuple(detector.classes_))
+    labeller = load_labeller(run, model)
+    frame = labeller.label_segments(kept.texts, wanted)
+    report = score(kept.aspects, frame["aspect"].to_list(), wanted or tuple(labeller.classes_))
     if as_json:
         print(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
     else:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Labeller = AspectDetector | StudentLabeller | OnnxLabeller
 
-MODELS = ("teacher", "student")
-
 
 def command(
     inputs: Annotated[
@@ -37,9 +35,7 @@ def command(
     text_column: show.TextColumn = None,
     id_column: show.IdColumn = None,
     encoding: show.Encoding = "utf-8",
-    model: Annotated[
-        str | None, typer.Option(help="teacher, or student: both together; by default the student if there is one.")
-    ] = None,
+    model: show.Model = None,
     onnx: Annotated[Path | None, typer.Option(help="Label with an exported student instead of a run; needs no torch.")] = None,
     quiet: show.Quiet = False,
 ) -> None:
@@ -49,8 +45,9 @@ def command(
     run, files = (Path(), inputs) if onnx else (Path(inputs[0]), inputs[1:])
     if not files:
         raise typer.BadParameter("Give the run's folder, then one or more files of reviews.", param_hint="RUN FILES...")
-    if model is not None and (onnx or model not in MODELS):
-        raise typer.BadParameter(f"Give {' or '.join(MODELS)}, and nothing with --onnx.", param_hint="--model")
+    show.check_model(model)
+    if model and onnx:
+        raise typer.BadParameter("Give --model or --onnx, not both.", param_hint="--model")
     check_output(output)
     source = show.open_source(files, text_column, id_column, encoding, quiet)
     if output.resolve() in [path.resolve() for path in source.paths]:

@@ -24,6 +24,7 @@ Inputs = Annotated[
 TextColumn = Annotated[str | None, typer.Option(help="Column with the review text; found by itself when it is obvious.")]
 IdColumn = Annotated[str | None, typer.Option(help="Column that must be there and is put first in the output.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files: utf-8, latin-1, cp1252, utf-16, …")]
+Model = Annotated[str | None, typer.Option(help="teacher, or student: both together; by default the student if there is one.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 
@@ -37,6 +38,11 @@ def note(text: str, quiet: bool = False) -> None:
     """Say something on stderr, where it does not mix with results."""
     if not quiet:
         typer.echo(text, err=True)
+
+
+def check_model(model: str | None) -> None:
+    if model not in (None, "teacher", "student"):
+        raise typer.BadParameter(f"Give teacher or student, not {model}.", param_hint="--model")
 
 
 def names(text: str | None) -> tuple[str, ...] | None:
