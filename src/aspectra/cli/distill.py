@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aspectra.cli import show
+from aspectra.cli.settings import with_settings
 from aspectra.student.config import StudentConfig
 
 STAGE_LABELS = {"features": "Encoding segments", "head": "Learning", "encoder": "Fine-tuning"}
 
 
-def with_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option per field of StudentConfig; they reach it as **settings."""
-    own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    extra = []
-    for spec in dataclasses.fields(StudentConfig):
-        choices = spec.metadata["choices"]
-        kind: Any = Annotated[
-            type(spec.default), typer.Option(help=spec.metadata["help"] + (f" One of: {', '.join(choices)}." if choices else ""))
-        ]
-        extra.append(inspect.Parameter(spec.name, inspect.Parameter.KEYWORD_ONLY, default=spec.default, annotation=kind))
-    signature = inspect.Signature([*own, *extra])
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    function.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return function
-
-
-@with_settings
+@with_settings(StudentConfig)
 def command(
     run: show.Run,
     labels: Annotated[

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aspectra.cli import show
+from aspectra.cli.settings import with_settings
 from aspectra.config import FitConfig
 
 STAGE_LABELS = {
@@ -21,24 +19,7 @@ STAGE_LABELS = {
 }
 
 
-def with_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option per field of FitConfig; they reach it as **settings."""
-    own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    extra = []
-    for spec in dataclasses.fields(FitConfig):
-        choices = spec.metadata["choices"]
-        help = spec.metadata["help"] + (f" One of: {', '.join(choices)}." if choices else "")
-        flag = spec.name.replace("_", "-")
-        option = typer.Option(*dict.fromkeys((f"--{flag}", f"--{flag.removeprefix('n-')}")), help=help)
-        kind: Any = Annotated[type(spec.default), option]
-        extra.append(inspect.Parameter(spec.name, inspect.Parameter.KEYWORD_ONLY, default=spec.default, annotation=kind))
-    signature = inspect.Signature([*own, *extra])
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    function.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return function
-
-
-@with_settings
+@with_settings(FitConfig)
 def command(
     files: show.Inputs,
     run: Annotated[Path, typer.Option(help="Folder to keep the result in; an unfinished fit there goes on.")],
