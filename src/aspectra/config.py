@@ -23,6 +23,21 @@ def setting(default: Any, help: str, paper: str = "", choices: tuple[str, ...] =
 
 
 @dataclass(frozen=True)
+class Settings:
+    """What every config can do: become a dictionary and be made from one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        unknown = set(values) - {spec.name for spec in fields(cls)}
+        if unknown:
+            raise ConfigError(f"Unknown settings {sorted(unknown)}. Known: {[spec.name for spec in fields(cls)]}.")
+        return cls(**values)
+
+
+@dataclass(frozen=True)
 class PrepareConfig:
     """Files to segments to token ids."""
 
@@ -67,7 +82,7 @@ class TeacherConfig:
 
 
 @dataclass(frozen=True)
-class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig):
+class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig, Settings):
     """All that `aspectra fit` can be told."""
 
     seed: int = setting(0, "Same seed, same machine, same numbers.", "not said")
@@ -80,16 +95,6 @@ class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig):
         """Return the fields that belong to one stage's dataclass, for fingerprints."""
         return {spec.name: getattr(self, spec.name) for spec in fields(kind)}
 
-    def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        unknown = set(values) - {spec.name for spec in fields(cls)}
-        if unknown:
-            raise ConfigError(f"Unknown settings {sorted(unknown)}. Known: {[spec.name for spec in fields(cls)]}.")
-        return cls(**values)
-
 
 AT_LEAST: dict[str, float] = {
     "min_count": 1, "min_tokens": 1, "max_tokens": 1, "vector_size": 2, "window": 1, "negative": 1, "vector_epochs": 0,
@@ -98,8 +103,8 @@ AT_LEAST: dict[str, float] = {
 MORE_THAN: dict[str, float] = {"temperature": 0, "learning_factor": 0, "model_size": 0, "clip": 0}
 
 
-def check_field(spec: dataclasses.Field[Any], value: Any) -> None:
-    """Raise ConfigError unless the value has the field's type and lies in its range."""
+def check_kind(spec: dataclasses.Field[Any], value: Any) -> None:
+    """Raise ConfigError unless the value has the field's type and is one of its choices."""
     expected: type = type(spec.default)
     fits = type(value) in (int, float) if expected is float else type(value) is expected
     if not fits:
@@ -107,6 +112,11 @@ def check_field(spec: dataclasses.Field[Any], value: Any) -> None:
     choices = spec.metadata["choices"]
     if choices and value not in choices:
         raise ConfigError(f"{spec.name} must be one of {', '.join(choices)}, got {value!r}.")
+
+
+def check_field(spec: dataclasses.Field[Any], value: Any) -> None:
+    """Raise ConfigError unless the value fits the field and lies in its range."""
+    check_kind(spec, value)
     if spec.name in AT_LEAST and not value >= AT_LEAST[spec.name]:
         raise ConfigError(f"{spec.name} must be at least {AT_LEAST[spec.name]}, got {value}.")
     if spec.name in MORE_THAN and not value > MORE_THAN[spec.name]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any
 
-from aspectra.config import ATTENTIONS, setting
+from aspectra.config import ATTENTIONS, Settings, check_kind, setting
 from aspectra.errors import ConfigError
 
 UNITS = ("share", "nats")
 
 
 @dataclass(frozen=True)
-class StudentConfig:
+class StudentConfig(Settings):
     """All that `aspectra distill` can be told."""
 
     encoder: str = setting("minilm", "Pretrained encoder: minilm (bundled), a folder, or a name on the Hugging Face hub.", "BERT")
@@ -44,16 +44,6 @@ class StudentConfig:
         for spec in fields(self):
             check(spec, getattr(self, spec.name))
 
-    def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        unknown = set(values) - {spec.name for spec in fields(cls)}
-        if unknown:
-            raise ConfigError(f"Unknown settings {sorted(unknown)}. Known: {[spec.name for spec in fields(cls)]}.")
-        return cls(**values)
-
     def thresholds(self, n_aspects: int) -> tuple[float, float]:
         """Return χ_G and χ_NG in nats."""
         scale = math.log(n_aspects) if self.entropy_unit == "share" else 1.0
@@ -69,14 +59,8 @@ RANGES: dict[str, tuple[float, float]] = {
 
 
 def check(spec: dataclasses.Field[Any], value: Any) -> None:
-    """Raise ConfigError unless the value has the field's type and lies in its range."""
-    expected: type = type(spec.default)
-    fits = type(value) in (int, float) if expected is float else type(value) is expected
-    if not fits:
-        raise ConfigError(f"{spec.name} must be a {expected.__name__}, got {value!r}.")
-    choices = spec.metadata["choices"]
-    if choices and value not in choices:
-        raise ConfigError(f"{spec.name} must be one of {', '.join(choices)}, got {value!r}.")
+    """Raise ConfigError unless the value fits the field and lies in its range."""
+    check_kind(spec, value)
     low, high = RANGES.get(spec.name, (-ANY, ANY))
-    if expected in (int, float) and not low <= value <= high:
+    if spec.name in RANGES and not low <= value <= high:
         raise ConfigError(f"{spec.name} must be from {low:g} to {high:g}, got {value}.")
