@@ -20,7 +20,6 @@ from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, prepare
 from aspectra.loop import optimise
 from aspectra.teacher import gradient
-from aspectra.teacher.gradient import FlatBatch
 from aspectra.teacher.losses import penalty
 from aspectra.teacher.model import Teacher
 from aspectra.teacher.train import batches, start_topics, torch_threads
@@ -71,8 +70,8 @@ def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> d
     )
     ours, literal = [], []
     for _ in range(3):
-        flat = (FlatBatch.of(tokens.select(batch, config.max_tokens)) for batch in batches(rows, 2000, config))
-        ours.append(training_rate(teacher, flat, partial(gradient.step, teacher, config), config))
+        words = (tokens.select(batch, config.max_tokens) for batch in batches(rows, 2000, config))
+        ours.append(training_rate(teacher, words, partial(gradient.step, teacher, config), config))
         padded = (tokens.padded(batch, config.max_tokens) for batch in batches(rows, 20, config))
         tensors = ((torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))) for ids, mask in padded)
         literal.append(training_rate(teacher, tensors, partial(literal_losses, teacher, config), config))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import torch
 from torch import Tensor
 
 
-@lru_cache(maxsize=8)
 def minus_identity(size: int, scale: float) -> Tensor:
-    """Return −scale on the diagonal and 0 elsewhere, once per size: making it would cost a tenth of a step."""
+    """Return −scale on the diagonal and 0 elsewhere."""
     return torch.zeros(size, size).fill_diagonal_(-scale)
 
 

@@ -14,8 +14,6 @@ from torch import Tensor
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
 from aspectra.loop import optimise, warmup_rate
-from aspectra.teacher import gradient
-from aspectra.teacher.gradient import FlatBatch
 from aspectra.teacher.model import Teacher
 from aspectra.vectors import Progress, WordVectors
 
@@ -34,11 +32,14 @@ class Trained:
 
 @contextlib.contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Run a block on so many torch threads; tiny batches are fastest on one."""
+    """Run a block on so many threads of torch and of numpy's matrix products; tiny batches are fastest on one."""
+    from threadpoolctl import threadpool_limits
+
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
-        yield
+        with threadpool_limits(count):
+            yield
     finally:
         torch.set_num_threads(before)
 
@@ -80,10 +81,12 @@ def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitCon
             history.append({"step": step, **{name: round(float(value.detach()), 5) for name, value in parts.items()}})
             progress(min(1.0, step / steps))
 
+    from aspectra.teacher import gradient  # compiles
+
     rate = partial(warmup_rate, factor=config.learning_factor, model_size=config.model_size, warmup=config.warmup)
     with torch_threads(1):
-        flat = (FlatBatch.of(tokens.select(batch, config.max_tokens)) for batch in batches(rows, steps, config))
-        optimise(teacher, flat, partial(gradient.step, teacher, config), rate, config.clip, log)
+        words = (tokens.select(batch, config.max_tokens) for batch in batches(rows, steps, config))
+        optimise(teacher, words, partial(gradient.step, teacher, config), rate, config.clip, log)
     return Trained(teacher.eval(), history)
 
 
