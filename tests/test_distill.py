@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -15,18 +16,24 @@ from aspectra.detector import AspectDetector
 from aspectra.errors import ConfigError, InputError, MapError, RunError
 from aspectra.evaluate import Gold
 from aspectra.sample import Sample
-from aspectra.student.adapt import adapt
+from aspectra.student.adapt import Answers, adapt, clearly_best, fit
 from aspectra.student.blend import blend
 from aspectra.student.card import Card
+from aspectra.student.choose import FILTERS, choose_filter
 from aspectra.student.config import StudentConfig
-from aspectra.student.distill import FOLDER, Lesson, bucketed, distill
+from aspectra.student.distill import FOLDER, bucketed, distill
+from aspectra.student.features import Features
 from aspectra.student.labelling import StudentLabeller, load_labeller
+from aspectra.student.lesson import Lesson
 from aspectra.student.losses import falling
 from aspectra.student.model import CONFIG, HEAD, Head, Student
 from aspectra.student.select import balanced, passes
 
 ASPECTS = ("Image", "Sound", GENERAL)
 GAMMA = np.array([[0.9, 0.1, 0.0], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
+
+
+STATES = Features(np.arange(14, dtype=np.float16).reshape(7, 2), np.array([0, 2, 3, 6, 7]))
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +81,43 @@ def test_the_sample_is_balanced_and_others_fill_what_a_rare_aspect_lacks() -> No
 
 
 def test_targets_go_from_gamma_to_the_answer_alone() -> None:
-    lesson = Lesson(np.arange(4), GAMMA)
+    lesson = Lesson(list("abcd"), GAMMA, STATES)
     np.testing.assert_allclose(lesson.targets(1), GAMMA, atol=1e-6)
     np.testing.assert_allclose(lesson.targets(2)[1], np.array([16, 9, 9]) / 34, atol=1e-6)
     np.testing.assert_allclose(lesson.targets(1000), np.eye(3)[[0, 0, 2, 2]], atol=1e-6)
+
+
+def test_a_filtered_lesson_keeps_texts_gamma_and_states_together() -> None:
+    kept = Lesson(list("abcd"), GAMMA, STATES).passing(ASPECTS, StudentConfig(general_entropy=0.4, aspect_entropy=0.6))
+    assert (kept.texts, kept.counts()) == (["a", "c"], [1, 0, 1])
+    np.testing.assert_array_equal(kept.gamma, GAMMA[[0, 2]])
+    np.testing.assert_array_equal(kept.features.hidden[:, 0], [0, 2, 6, 8, 10])
+
+
+@pytest.mark.parametrize(("right_size", "wanted"), [(100, (0.4, 0.6)), (200, (1.0, 1.0))])
+def test_dev_chooses_the_filter_that_is_clearly_better(monkeypatch: pytest.MonkeyPatch, right_size: int, wanted: tuple) -> None:
+    monkeypatch.setattr("aspectra.student.choose.FILTERS", ((1.0, 1.0), (0.4, 0.6), (0.4, 0.1)))
+    gamma = np.tile(GAMMA, (50, 1))
+    lesson = Lesson(["x"] * 200, gamma, Features(np.zeros((200, 2), np.float16), np.arange(201)))
+    dev = Answers(("x",) * 200, np.eye(3, dtype=bool)[gamma.argmax(1)], gamma)
+    card = Card(ASPECTS, StudentConfig(entropy_unit="nats"), 0.0, "", "", "", {})
+
+    def learn(part: Lesson, card: Card, progress: object) -> SimpleNamespace:
+        right = len(part.texts) == right_size
+        return SimpleNamespace(card=card, probabilities=lambda texts: dev.gold if right else ~dev.gold)
+
+    chosen = choose_filter(lesson, card, dev, learn, lambda done: None).config  # type: ignore[arg-type]
+    assert (chosen.general_entropy, chosen.aspect_entropy, chosen.entropy_unit) == (*wanted, "share")
+
+
+def test_a_student_may_be_chosen_on_dev(home: Path, encoder: Path, gold: Gold, tmp_path: Path) -> None:
+    some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
+    dev = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
+    stages: dict[str, float] = {}
+    student = distill(AspectDetector.load(home), tiny.config(encoder), tmp_path, None, dev, stages.__setitem__)
+    assert stages == {"features": 1.0, "filter": 1.0, "head": 1.0}
+    assert (student.card.config.general_entropy, student.card.config.aspect_entropy) in FILTERS
+    assert sum(student.card.learnt.values()) <= 400
 
 
 def test_bucketing_loses_no_row() -> None:
@@ -121,7 +161,6 @@ def test_finetuning_moves_the_encoder_and_is_saved_whole(home: Path, encoder: Pa
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fit classifiers to labels in fewer steps."""
     monkeypatch.setattr("aspectra.student.adapt.STEPS", 40)
-    monkeypatch.setattr("aspectra.student.adapt.PULLS", (0.003, 0.03))
     monkeypatch.setattr("aspectra.student.adapt.RATE", 0.1)
 
 
@@ -133,11 +172,28 @@ def test_labels_are_never_worse_than_the_better_of_the_two_alone() -> None:
     wrong = nn.Linear(8, 3)
     card = Card(ASPECTS, StudentConfig(), 0.5, "", "", "", {})
     flat = np.full((150, 3), 1 / 3, dtype=np.float32)
-    helped = adapt(wrong, pooled, gold, flat, card)
-    told = adapt(wrong, pooled, gold, gold.astype(np.float32), card)
-    assert helped.facts["choice"] in ("labels", "both")
+    texts = ("",) * 150
+    helped = adapt(wrong, pooled, Answers(texts, gold, flat), card)
+    told = adapt(wrong, pooled, Answers(texts, gold, gold.astype(np.float32)), card)
+    assert helped.facts["choice"] == "labels"
     assert helped.facts["estimate"]["f1_micro"] > 0.6
     assert (told.facts["teacher_weight"], told.facts["estimate"]["f1_micro"]) == (0.5, 1.0)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_more_labels_the_further_the_classifier_moves_from_the_distilled_one() -> None:
+    random = np.random.default_rng(0)
+    gold = np.eye(3, dtype=bool)[random.integers(0, 3, 600)]
+    pooled = (gold @ random.normal(size=(3, 8)) + random.normal(size=(600, 8))).astype(np.float32)
+    start = nn.Linear(8, 3)
+    moved = [(fit(start, pooled[:n], gold[:n], "both").weight - start.weight).norm().item() for n in (30, 100, 600)]
+    assert moved == sorted(moved)
+    assert torch.equal(fit(start, pooled, gold, "teacher").weight, start.weight)
+
+
+def test_another_way_is_taken_only_where_it_is_clearly_better() -> None:
+    assert clearly_best([0.80, 0.81, 0.70], 100) == 0
+    assert clearly_best([0.80, 0.81, 0.70], 10_000) == 1
 
 
 @pytest.mark.usefixtures("quick")

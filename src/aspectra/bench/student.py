@@ -1,7 +1,7 @@
 """`python -m aspectra.bench.student --data FOLDER`: what the student adds, on the runs that `python -m aspectra.bench` has left.
 
-Quality over seeds with and without labels, beside logistic regression on the same encoder; the entropy filter and the number of segments
-on the first seed, scored on dev; throughput of frozen features and of labelling with ONNX.
+Quality over seeds with and without labels, beside logistic regression on the same encoder; throughput of frozen features and of labelling
+with ONNX.
 """
 
 from __future__ import annotations
@@ -15,18 +15,12 @@ import numpy as np
 
 from aspectra.bench import quality
 from aspectra.config import GENERAL
-from aspectra.corpus import Ragged
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold, averages, count_confusion, gold_matrix
 from aspectra.student.blend import blend
 from aspectra.student.config import StudentConfig
-from aspectra.student.distill import FEATURES, FOLDER, choose_lesson, distill, train_head
-from aspectra.student.features import Features, compute_features
+from aspectra.student.distill import FOLDER, distill
 from aspectra.student.model import Head, Student
-from aspectra.student.select import passes
-
-FILTERS = ((1.0, 1.0), (0.6, 0.6), (0.5, 0.6), (0.4, 0.6), (0.4, 0.5))
-SIZES = (500, 1000, 2000, 4000, 8000)
 
 
 @dataclass(frozen=True)
@@ -85,51 +79,18 @@ def logistic_regression(case: Case, student: Student) -> np.ndarray:
     return result
 
 
-def sweep(case: Case, say: Callable[[str], None]) -> None:
-    """Vary the filter and the number of segments on one run; dev is scored, test is not read."""
-    config = StudentConfig()
-    lesson = choose_lesson(case.detector, case.detector.corpus_, config)
-    student = distill(case.detector, config, case.home / FOLDER)
-    texts = case.detector.corpus_.segments["text"].gather(lesson.rows).to_list()
-    features = compute_features(student.encoder, texts, case.home / FOLDER / FEATURES, lambda done: None)
-    order = np.random.default_rng(0).permutation(len(texts))
-    aspects = tuple(case.detector.classes_)
-    for general, other in FILTERS:
-        thresholds = StudentConfig(general_entropy=general, aspect_entropy=other).thresholds(len(aspects))
-        kept = order[passes(lesson.gamma[order], aspects, thresholds)]
-        for sharpness in (1000.0, config.sharpness):
-            cells = dev_cells(case, student, subset(features, kept), lesson.targets(sharpness)[kept], config)
-            say(f"| χ_G {general}, χ_NG {other}, γ^{sharpness:g} | {len(kept):,} | {cells} |")
-    for size in SIZES:
-        rows = order[:size]
-        cells = dev_cells(case, student, subset(features, rows), lesson.targets(config.sharpness)[rows], config)
-        say(f"| no filter | {len(rows):,} | {cells} |")
-
-
-def dev_cells(case: Case, student: Student, features: Features, targets: np.ndarray, config: StudentConfig) -> str:
-    student.head = train_head(features, targets, config, lambda done: None)
-    own = student.probabilities(case.dev.texts)
-    alone, both = case.scores(own, case.dev), case.scores(case.both(own, case.dev, config.teacher_weight), case.dev)
-    return f"{alone[0]:.1f} / {alone[1]:.1f} | {both[0]:.1f} / {both[1]:.1f}"
-
-
-def subset(features: Features, rows: np.ndarray) -> Features:
-    places = Ragged(np.arange(len(features.hidden), dtype=np.int32), features.offsets).select(rows)
-    return Features(features.hidden[places.ids], places.offsets)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m aspectra.bench.student", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with corpora/, oposum/, semeval/ and citysearch/")
     parser.add_argument("--home", type=Path, default=Path("bench-runs"), help="folder with the runs of python -m aspectra.bench")
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds")
-    parser.add_argument("--only", choices=("quality", "sweep", "speed"), help="one part alone")
+    parser.add_argument("--only", choices=("quality", "speed"), help="one part alone")
     chosen = parser.parse_args()
 
     def say(line: str) -> None:
         print(line, flush=True)
 
-    for part, run in (("quality", quality_part), ("sweep", sweep_part), ("speed", speed_part)):
+    for part, run in (("quality", quality_part), ("speed", speed_part)):
         if chosen.only in (None, part):
             run(chosen.data, chosen.home, chosen.seeds, say)
 
@@ -143,12 +104,6 @@ def quality_part(data: Path, home: Path, seeds: int, say: Callable[[str], None])
             spread = values.std(0, ddof=1) if len(values) > 1 else np.zeros(2)
             cells = " | ".join(f"{mean:.1f} ± {sd:.1f}" for mean, sd in zip(values.mean(0), spread, strict=True))
             say(f"| {name} | {what} | {cells} |")
-
-
-def sweep_part(data: Path, home: Path, seeds: int, say: Callable[[str], None]) -> None:
-    for name in quality.BENCHMARKS:
-        say(f"\n| {name}, seed 0, dev | segments | student | both |\n|---|---|---|---|")
-        sweep(open_case(name, data, home, 0), say)
 
 
 def speed_part(data: Path, home: Path, seeds: int, say: Callable[[str], None]) -> None:

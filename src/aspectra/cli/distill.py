@@ -11,7 +11,7 @@ from aspectra.cli import show
 from aspectra.cli.settings import with_settings
 from aspectra.student.config import StudentConfig
 
-STAGE_LABELS = {"features": "Encoding segments", "head": "Learning", "encoder": "Fine-tuning"}
+STAGE_LABELS = {"features": "Encoding segments", "filter": "Choosing the filter", "head": "Learning", "encoder": "Fine-tuning"}
 
 
 @with_settings(StudentConfig)
@@ -20,6 +20,7 @@ def command(
     labels: Annotated[
         Path | None, typer.Option(help='JSONL file of labelled segments to learn from, too: {"text": "…", "aspects": ["Image"]}')
     ] = None,
+    dev: Annotated[Path | None, typer.Option(help="JSONL file of labelled segments that choose the entropy filter.")] = None,
     quiet: show.Quiet = False,
     **settings: Any,
 ) -> None:
@@ -29,14 +30,17 @@ def command(
     from aspectra.evaluate import read_gold
     from aspectra.student.distill import FOLDER, distill
 
-    gold = read_gold(labels) if labels else None
+    told, judged = (None if path is None else read_gold(path) for path in (labels, dev))
     show.note("Loading …", quiet)
     detector = AspectDetector.load(run)
     with show.stages(STAGE_LABELS, quiet) as progress:
-        student = distill(detector, config, run / FOLDER, gold, progress)
+        student = distill(detector, config, run / FOLDER, told, judged, progress)
     student.save_pretrained(run / FOLDER, detector.topic_map_)
     card = student.card
     show.note(f"Learnt from {sum(card.learnt.values()):,} segments of {len(card.aspects)} aspects.", quiet)
+    if dev:
+        chosen = f"χ_G {card.config.general_entropy:g}, χ_NG {card.config.aspect_entropy:g} of log A"
+        show.note(f"The entropy filter that dev prefers: {chosen}.", quiet)
     if card.n_labels:
         show.note(card.labels_text().replace("*", ""), quiet)
     show.note(f"The model card is {run / FOLDER / 'README.md'}.\nNext: aspectra label {run} new.csv -o labelled.csv", quiet)

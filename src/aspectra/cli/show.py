@@ -66,13 +66,15 @@ def stages(labels: dict[str, str], quiet: bool) -> Iterator[Callable[[str, float
     if quiet:
         yield lambda stage, done: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(30),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         console=console(True),
     ) as bars:
         tasks: dict[str, TaskID] = {}

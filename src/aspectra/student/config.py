@@ -24,7 +24,7 @@ class StudentConfig(Settings):
     )
     attention: str = setting("smooth", "How word pieces are weighed into a segment.", "smooth", ATTENTIONS)
     smoothness: float = setting(0.5, "Smoothness λ of smooth attention.", "0.5")
-    n_segments: int = setting(8_000, "Segments to learn from, as many of each aspect as there are.", "all that pass")
+    n_segments: int = setting(16_000, "Segments to learn from, as many of each aspect as there are.", "all that pass")
     general_entropy: float = setting(
         1.0, "χ_G: learn from a General segment if the teacher's entropy is at most this.", "0.7–1.2 nats"
     )

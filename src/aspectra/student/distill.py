@@ -7,87 +7,73 @@ teacher's probabilities from them. With labels, the classifier then moves from t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from aspectra.corpus import Corpus
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError, RunError
-from aspectra.evaluate import Gold, gold_matrix
-from aspectra.label import aspect_probabilities
+from aspectra.evaluate import Gold
 from aspectra.loop import optimise
-from aspectra.student.adapt import adapt
+from aspectra.student.adapt import Answers, adapt
 from aspectra.student.card import Card, map_mark
+from aspectra.student.choose import choose_filter, unfiltered
 from aspectra.student.config import StudentConfig
-from aspectra.student.encoder import load_encoder, weights_fingerprint
-from aspectra.student.features import Features, compute_features
+from aspectra.student.encoder import Encoder, load_encoder, weights_fingerprint
+from aspectra.student.features import Features
+from aspectra.student.lesson import Lesson, prepare_lesson
 from aspectra.student.losses import cross_entropy, falling
 from aspectra.student.model import Head, Student
-from aspectra.student.select import balanced, check_enough, passes
-from aspectra.teacher.train import encode, torch_threads
+from aspectra.teacher.train import torch_threads
 
-FOLDER, FEATURES = "student", "features"
+FOLDER = "student"
 Progress = Callable[[str, float], None]
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """What the student learns from: rows of the corpus with the teacher's γ (N×A)."""
-
-    rows: np.ndarray
-    gamma: np.ndarray
-
-    def targets(self, sharpness: float) -> np.ndarray:
-        """Return γ to the power of `sharpness`, normalised: the larger, the nearer to the teacher's answer alone."""
-        scaled = sharpness * np.log(np.maximum(self.gamma, 1e-30))
-        powers = np.exp(scaled - scaled.max(1, keepdims=True))
-        return np.asarray(powers / powers.sum(1, keepdims=True), dtype=np.float32)
-
-
 def distill(
-    detector: AspectDetector, config: StudentConfig, home: Path, labels: Gold | None = None, progress: Progress = lambda *_: None
+    detector: AspectDetector,
+    config: StudentConfig,
+    home: Path,
+    labels: Gold | None = None,
+    dev: Gold | None = None,
+    progress: Progress = lambda *_: None,
 ) -> Student:
-    """Make a student of a mapped detector; hidden states are kept in `home`, the student itself is not written."""
+    """Make a student of a mapped detector; hidden states are kept in `home`, the student itself is not written.
+
+    It learns from `labels`; `dev` only chooses the entropy filter.
+    """
     aspects = tuple(detector.classes_)
     if len(aspects) < 2:
         raise MapError(f"The topic map has the single aspect {aspects[0]}: there is nothing to tell apart. Map another aspect.")
-    gold = None if labels is None else gold_matrix(labels.aspects, aspects)
-    corpus = detector.corpus_
-    lesson = choose_lesson(detector, corpus, config)
+    known = {name: Answers.of(gold, detector) for name, gold in (("labels", labels), ("dev", dev)) if gold is not None}
     encoder = load_encoder(config.encoder, config.longest)
-    texts = corpus.segments["text"].gather(lesson.rows).to_list()
-    features = compute_features(encoder, texts, home / FEATURES, lambda done: progress("features", done))
-    head = train_head(features, lesson.targets(config.sharpness), config, lambda done: progress("head", done))
-    counts = np.bincount(lesson.gamma.argmax(1), minlength=len(aspects)).tolist()
     card = Card(
-        aspects, config, config.teacher_weight, encoder.fingerprint, detector.marks_["prepare"], map_mark(detector.topic_map_),
-        dict(zip(aspects, counts, strict=True)),
-    )  # fmt: skip
-    student = Student(encoder, head, card).eval()
+        aspects, config, config.teacher_weight, encoder.fingerprint, detector.marks_["prepare"], map_mark(detector.topic_map_), {}
+    )
+    wide = config if dev is None else unfiltered(config)
+    lesson = prepare_lesson(detector, encoder, wide, home, lambda done: progress("features", done))
+    if dev is not None:
+        card = choose_filter(lesson, card, known["dev"], partial(learn, encoder), lambda done: progress("filter", done))
+        lesson = lesson.passing(aspects, card.config)
+    student = learn(encoder, lesson, card, lambda done: progress("head", done))
     if config.finetune:
-        finetune(student, texts, lesson.targets(config.sharpness), lambda done: progress("encoder", done))
-    if labels is not None and gold is not None:
-        gamma = detector.predict_proba(list(labels.texts))
-        adaptation = adapt(head.classify, student.pooled(labels.texts), gold, gamma, card)
+        finetune(student, lesson, lambda done: progress("encoder", done))
+    if labels is not None:
+        head = student.head
+        adaptation = adapt(head.classify, student.pooled(labels.texts), known["labels"], student.card)
         head.classify = adaptation.classify
-        student.card = replace(card, **adaptation.facts)
+        student.card = replace(student.card, **adaptation.facts)
     return student
 
 
-def choose_lesson(detector: AspectDetector, corpus: Corpus, config: StudentConfig) -> Lesson:
-    """Let the teacher answer for all trainable segments and draw the ones to learn from."""
-    matrix = detector.topic_map_.matrix()
-    rows = corpus.trainable(detector.min_tokens)
-    gamma, unmapped = aspect_probabilities(encode(detector.teacher_, corpus.tokens.select(rows), detector.max_tokens), matrix)
-    aspects = detector.topic_map_.aspects
-    certain = np.flatnonzero(passes(gamma, aspects, config.thresholds(len(aspects))) & (unmapped < 1 - 1e-6))
-    drawn = balanced(gamma.argmax(1), certain, config.n_segments, config.seed)
-    check_enough(gamma[drawn].argmax(1), aspects, matrix.sum(0) > 0)
-    return Lesson(rows[drawn], gamma[drawn])
+def learn(encoder: Encoder, lesson: Lesson, card: Card, progress: Callable[[float], None]) -> Student:
+    """Train a head on a lesson and put it on the frozen encoder."""
+    head = train_head(lesson.features, lesson.targets(card.config.sharpness), card.config, progress)
+    return Student(encoder, head, replace(card, learnt=dict(zip(card.aspects, lesson.counts(), strict=True)))).eval()
 
 
 def shuffled(count: int, size: int, epochs: int, seed: int) -> Iterator[np.ndarray]:
@@ -130,20 +116,20 @@ def train_head(features: Features, targets: np.ndarray, config: StudentConfig, p
     return head.eval()
 
 
-def finetune(student: Student, texts: list[str], targets: np.ndarray, progress: Callable[[float], None]) -> None:
+def finetune(student: Student, lesson: Lesson, progress: Callable[[float], None]) -> None:
     """Train encoder and head together, on the GPU in mixed precision where there is one."""
     config = student.card.config
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     student.to(device).train()
-    pieces, wanted = student.encoder.tokenise(texts), torch.from_numpy(targets).to(device)
-    steps = config.finetune_epochs * -(-len(texts) // config.batch_size)
+    pieces, wanted = student.encoder.tokenise(lesson.texts), torch.from_numpy(lesson.targets(config.sharpness)).to(device)
+    steps = config.finetune_epochs * -(-len(lesson.texts) // config.batch_size)
 
     def losses(rows: np.ndarray) -> dict[str, Tensor]:
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             answer = student(*student.encoder.padded(pieces, rows))
         return {"cross_entropy": cross_entropy(answer.logits.float(), wanted[rows])}
 
-    batches = list(shuffled(len(texts), config.batch_size, config.finetune_epochs, config.seed))
+    batches = list(shuffled(len(lesson.texts), config.batch_size, config.finetune_epochs, config.seed))
     try:
         optimise(
             student,

@@ -41,6 +41,11 @@ class Features:
         places, mask = Ragged(np.arange(len(self.hidden), dtype=np.int32), self.offsets).padded(rows, 10**9)
         return torch.from_numpy(self.hidden[places].astype(np.float32)), torch.from_numpy(mask.astype(np.float32))
 
+    def select(self, rows: np.ndarray) -> Features:
+        """Return some texts, in the order given."""
+        places = Ragged(np.arange(len(self.hidden), dtype=np.int32), self.offsets).select(rows)
+        return Features(self.hidden[places.ids], places.offsets)
+
 
 def compute_features(encoder: Encoder, texts: Sequence[str], folder: Path, progress: Progress) -> Features:
     """Encode texts, or read what an earlier call for the same encoder and texts has left in the folder."""
