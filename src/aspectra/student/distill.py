@@ -141,6 +141,6 @@ def finetune(student: Student, lesson: Lesson, progress: Callable[[float], None]
         )
     except (MemoryError, torch.OutOfMemoryError):
         raise RunError(f"Out of memory with {config.batch_size} segments at once. Lower --batch-size.") from None
-    student.eval()
+    student.cpu().eval()
     student.encoder = replace(student.encoder, fingerprint=weights_fingerprint(student.encoder.model))
     student.card = replace(student.card, encoder=student.encoder.fingerprint)
