@@ -31,7 +31,7 @@ class StudentConfig(Settings):
     aspect_entropy: float = setting(1.0, "χ_NG: the same for segments of other aspects.", "1.4–1.8 nats")
     entropy_unit: str = setting("share", "Unit of both: share of the largest entropy, log A, or nats.", "nats", UNITS)
     teacher_weight: float = setting(0.5, "Weight of the teacher's γ when both answer; 0 is the student alone.", "0")
-    epochs: int = setting(8, "Passes over the segments for the head.", "not said")
+    epochs: int = setting(4, "Passes over the segments for the head.", "not said")
     batch_size: int = setting(128, "Segments per step.", "not said")
     learning_rate: float = setting(0.003, "Highest learning rate of the head; it falls to 0.", "not said")
     decay: float = setting(1e-3, "Weight of the L2 penalty on the classifier.", "not said")
