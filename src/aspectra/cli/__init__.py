@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from aspectra.cli import distill, evaluate, explain, export, fit, label, map, sample, topics
+from aspectra.cli import bench, distill, evaluate, explain, export, fit, label, map, sample, topics
 from aspectra.errors import AspectraError
 
 STOPPED = 130
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 for module in (fit, topics, map, distill, label, evaluate, explain, export, sample):
     app.command(module.__name__.rpartition(".")[2])(module.command)
+app.add_typer(bench.app, name="bench")
 
 
 def show_version(wanted: bool) -> None:

@@ -1,0 +1,186 @@
+"""Outcomes → figures, each as PNG and SVG: F1 per set, ablations, coverage against accuracy, attention heat-maps, growth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aspectra.bench import published
+from aspectra.bench.ablations import Ablation
+from aspectra.bench.runner import Outcome
+from aspectra.bench.sets import SETS
+from aspectra.bench.tables import distinct, spread, test_figure, title, values_of
+from aspectra.errors import InputError
+from aspectra.rundir import atomic_path
+
+COLOURS = ("#0b6e99", "#d1622b", "#4c8c4a", "#8a4f9e", "#b8860b", "#555555", "#c2185b", "#2f4f8f", "#7a6a53")
+PAPER = "#222222"
+INSTALL = 'pip install "aspectra[bench]"'
+
+
+def plotting() -> Any:
+    """Import matplotlib, without a display, in one style, and with files that do not change from run to run."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise InputError(f"Figures need matplotlib, which is not installed: {INSTALL}") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    pyplot.rcParams.update(
+        {
+            "figure.dpi": 110, "savefig.dpi": 160, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+            "axes.grid": True, "grid.color": "#e6e6e6", "axes.axisbelow": True, "svg.hashsalt": "aspectra", "legend.frameon": False,
+        }
+    )  # fmt: skip
+    return pyplot
+
+
+def save(figure: Any, folder: Path, name: str) -> str:
+    """Write both formats; return the PNG's name."""
+    for kind in ("png", "svg"):
+        with atomic_path(folder / f"{name}.{kind}") as path:
+            figure.savefig(
+                path, format=kind, bbox_inches="tight", metadata={"Date": None} if kind == "svg" else {"Software": None}
+            )
+    plotting().close(figure)
+    return f"{name}.png"
+
+
+def draw_quality(outcomes: Sequence[Outcome], folder: Path) -> str:
+    """Draw one panel a set: every seed, mean and spread of every system, and the paper's teacher and best student as lines."""
+    sets, systems = distinct(one.set for one in outcomes), distinct(one.name for one in outcomes)
+    figure, panels = plotting().subplots(
+        1, len(sets), figsize=(2.4 + 2.3 * len(sets), 0.9 + 0.34 * len(systems)), sharey=True, squeeze=False, layout="constrained"
+    )
+    for panel, one in zip(panels[0], sets, strict=True):
+        for place, name in enumerate(systems):
+            values = values_of(outcomes, one, name, test_figure(SETS[one].headline))
+            if values:
+                mean, sd = spread(values)
+                panel.plot(100 * np.array(values), [place] * len(values), "o", color=COLOURS[0], alpha=0.25, markersize=4)
+                panel.errorbar(mean, place, xerr=np.nan_to_num(sd), fmt="o", color=COLOURS[0], markersize=6, capsize=3)
+        draw_published(panel, one)
+        panel.set_title(SETS[one].title + ("*" if SETS[one].stand_in else ""), fontsize=10)
+        panel.set_xlabel("weighted F1" if SETS[one].headline == "f1_weighted" else "micro F1")
+    panels[0][0].set_yticks(range(len(systems)), [title(name) for name in systems])
+    panels[0][0].invert_yaxis()
+    handles, labels = next(
+        (panel.get_legend_handles_labels() for panel in panels[0] if panel.get_legend_handles_labels()[0]), ([], [])
+    )
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    return save(figure, folder, "f1-per-set")
+
+
+def draw_published(panel: Any, one: str) -> None:
+    teacher = published.TABLES[published.TEACHER].get(one)
+    if teacher is not None:
+        best = max(published.TABLES[name][one] for name in published.STUDENTS)
+        panel.axvline(teacher, color=PAPER, linestyle="--", linewidth=1.2, label="published: SSCL (teacher)")
+        panel.axvline(best, color=PAPER, linestyle=":", linewidth=1.6, label="published: best SSCLS (student)")
+
+
+def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:
+    """Draw accuracy when only the surest segments are answered, averaged over seeds."""
+    sets = distinct(one.set for one in outcomes)
+    systems = [name for name in distinct(one.name for one in outcomes) if name not in ("majority", "kmeans")]
+    figure, panels = plotting().subplots(
+        1, len(sets), figsize=(1.2 + 2.6 * len(sets), 3.4), sharey=True, squeeze=False, layout="constrained"
+    )
+    for panel, one in zip(panels[0], sets, strict=True):
+        for place, name in enumerate(systems):
+            curves = [row.values["coverage"] for row in outcomes if (row.set, row.name) == (one, name) and not row.error]
+            if curves:
+                share, right = 100 * np.mean(curves, axis=0).T
+                panel.plot(share, right, color=COLOURS[place % len(COLOURS)], label=title(name))
+        panel.set_title(SETS[one].title + ("*" if SETS[one].stand_in else ""), fontsize=10)
+        panel.set_xlabel("answered, % (surest first)")
+    panels[0][0].set_ylabel("accuracy on test, %")
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(systems)))
+    return save(figure, folder, "coverage-accuracy")
+
+
+def draw_ablation(outcomes: Sequence[Outcome], ablation: Ablation, folder: Path) -> str:
+    """Draw F1 against the values: lines for numbers, points for kinds; the paper's values dashed."""
+    sets, values = distinct(one.set for one in outcomes), list(ablation.values)
+    numbers = [float(value) for value in values] if ablation.scale != "none" else list(range(len(values)))
+    figure, panels = plotting().subplots(
+        1,
+        len(sets),
+        figsize=(1 + (3.6 if ablation.scale != "none" else 4.6) * len(sets), 3.2),
+        squeeze=False,
+        layout="constrained",
+    )
+    for place, (panel, one) in enumerate(zip(panels[0], sets, strict=True)):
+        figures = [values_of(outcomes, one, f"{ablation.name} {value}", test_figure(SETS[one].headline)) for value in values]
+        there = [number for number, found in zip(numbers, figures, strict=True) if found]
+        spreads = np.array([spread(found) for found in figures if found]).reshape(-1, 2)
+        line = "-o" if ablation.scale != "none" else "o"
+        panel.errorbar(
+            there, spreads[:, 0], yerr=np.nan_to_num(spreads[:, 1]), fmt=line, color=COLOURS[place], capsize=3, label="aspectra"
+        )
+        draw_published_values(panel, ablation, one, dict(zip(values, numbers, strict=True)))
+        default = numbers[values.index(ablation.default)]
+        panel.axvline(default, color="#cccccc", linewidth=6, alpha=0.5, zorder=0, label="default")
+        panel.set_title(SETS[one].title + ("*" if SETS[one].stand_in else ""), fontsize=10)
+        panel.set_xlabel(ablation.title)
+        panel.set_ylabel("weighted F1" if SETS[one].headline == "f1_weighted" else "micro F1")
+        set_scale(panel, ablation, numbers, values)
+        panel.legend(fontsize=8)
+    return save(figure, folder, f"ablation-{ablation.name}")
+
+
+def draw_published_values(panel: Any, ablation: Ablation, one: str, number_of: dict[str, float]) -> None:
+    paper = published.ABLATIONS.get(ablation.name, {})
+    points = [(number_of[value], row[one]) for value, row in paper.items() if one in row and value in number_of]
+    if points:
+        x, y = zip(*points, strict=True)
+        panel.plot(x, y, "--D" if ablation.scale != "none" else "D", color=PAPER, markerfacecolor="white", label="published")
+
+
+def set_scale(panel: Any, ablation: Ablation, numbers: Sequence[float], values: Sequence[str]) -> None:
+    if ablation.scale == "log":
+        panel.set_xscale("log")
+    if ablation.scale == "none":
+        panel.set_xticks(numbers, [value.replace(", ", "\n") for value in values], fontsize=8)
+    else:
+        panel.set_xticks(numbers, values, fontsize=8)
+        panel.minorticks_off()
+
+
+def draw_attention(outcomes: Sequence[Outcome], folder: Path) -> str | None:
+    """Draw how much each word of our own example segments counts, by kind of attention, seed 0."""
+    kinds = ("smooth", "regular")
+    rows = {
+        (one.set, one.name): one.values["facts"]["attention"]
+        for one in outcomes
+        if one.seed == 0 and not one.error and "attention" in one.values["facts"]
+    }
+    sets = [one for one in distinct(one.set for one in outcomes) if all((one, f"attention {kind}") in rows for kind in kinds)]
+    pairs = [
+        (rows[one, "attention smooth"][place], rows[one, "attention regular"][place], one)
+        for one in sets
+        for place in range(len(SETS[one].examples))
+    ]
+    if not pairs:
+        return None
+    figure, panels = plotting().subplots(len(pairs), 1, figsize=(9, 1.25 * len(pairs)), squeeze=False, layout="constrained")
+    for panel, (smooth, regular, one) in zip(panels[:, 0], pairs, strict=True):
+        words = smooth[0]
+        shares = np.array([[share or 0.0 for share in smooth[1]], [share or 0.0 for share in regular[1]]])
+        panel.imshow(shares, cmap="Oranges", vmin=0, vmax=1, aspect="auto")
+        panel.set_xticks(range(len(words)), words, fontsize=9)
+        panel.set_yticks([0, 1], kinds, fontsize=9)
+        panel.set_title(SETS[one].title, fontsize=8, loc="left", color="#666666", pad=2)
+        panel.grid(False)
+        panel.tick_params(length=0)
+        for (row, place), share in np.ndenumerate(shares):
+            if share:
+                panel.text(
+                    place, row, f"{share:.2f}", ha="center", va="center", fontsize=8, color="white" if share > 0.6 else "black"
+                )
+    return save(figure, folder, "attention")

@@ -1,0 +1,74 @@
+"""Where a benchmark's result goes: results.json with every seed, tables as Markdown, and a page that takes them between two marks."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aspectra.bench import figures, tables
+from aspectra.bench.ablations import Ablation
+from aspectra.bench.runner import Outcome
+from aspectra.bench.sets import SETS
+from aspectra.bench.tables import Grid
+from aspectra.bench.versions import versions
+from aspectra.rundir import write_atomic, write_json
+
+FIGURES = "figures"
+
+
+@dataclass(frozen=True)
+class Places:
+    """`output` takes results.json, the tables and the figures; with `markdown`, tables go into that page and figures beside it."""
+
+    output: Path
+    markdown: Path | None
+
+    @property
+    def figures(self) -> Path:
+        return (self.markdown.parent if self.markdown else self.output) / FIGURES
+
+
+def publish(
+    part: str, command: str, grids: Sequence[Grid], pictures: dict[str, str], outcomes: Sequence[Outcome], to: Places
+) -> None:
+    """Write everything; `pictures` maps a caption to a figure's file name."""
+    drawn = "\n\n".join(f"![{caption}]({FIGURES}/{name})" for caption, name in pictures.items())
+    text = "\n".join([stamp(command), "", *(grid.markdown() for grid in grids), drawn, ""])
+    cells = [{"name": one.name, **one.values} for one in outcomes]
+    write_json(to.output / f"{part}.json", {"command": command, "versions": versions(), "cells": cells})
+    write_atomic(to.output / f"{part}.md", text.encode())
+    if to.markdown:
+        tables.insert(to.markdown, part, text)
+
+
+def stamp(command: str) -> str:
+    """Say when, by what and with which versions."""
+    head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    found = versions()
+    libraries = ", ".join(f"{name} {found[name]}" for name in ("torch", "scikit-learn", "gensim"))
+    return (
+        f"`{command}` · {datetime.date.today()} · version {found['aspectra']}"
+        f"{f', commit {head}' if head else ''} · {found['machine']}, Python {found['python']}, {libraries}"
+    )
+
+
+def quality_pictures(outcomes: Sequence[Outcome], folder: Path) -> dict[str, str]:
+    return {
+        "F1 per set: every seed, mean and spread, published values as lines": figures.draw_quality(outcomes, folder),
+        "Accuracy when only the surest segments are answered": figures.draw_coverage(outcomes, folder),
+    }
+
+
+def quality_markdown_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
+    """Return the terminal's tables and, for paper alone, F1 by aspect."""
+    sets = tables.distinct(one.set for one in outcomes)
+    return [*tables.quality_grids(outcomes), *(tables.aspect_grid(outcomes, SETS[one]) for one in sets)]
+
+
+def ablation_pictures(outcomes: Sequence[Outcome], chosen: Sequence[Ablation], folder: Path) -> dict[str, str]:
+    found = {f"F1 by {one.title}": figures.draw_ablation(outcomes, one, folder) for one in chosen}
+    attention = figures.draw_attention(outcomes, folder)
+    return {**found, **({"Smooth and regular attention on segments of our own": attention} if attention else {})}

@@ -1,0 +1,185 @@
+"""Sets × systems × seeds → outcomes, each made once: a cell's file is named by a fingerprint of all that decides it.
+
+Cells of one set and seed run one after another in one process, so that they share its fit; `jobs` such groups run at the same time,
+each on one thread. What is finished is kept at once, so an interrupted benchmark goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import queue
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aspectra.bench.protocol import Exam, System, Task, data_mark
+from aspectra.bench.sets import SETS, prepare_folders
+from aspectra.bench.versions import CELL_CODE, code_mark, versions
+from aspectra.errors import AspectraError
+from aspectra.evaluate import Gold, averages, count_confusion, gold_matrix, score
+from aspectra.rundir import fingerprint, read_json, write_json
+
+COVERAGES = np.linspace(0.05, 1, 20)
+FINISHED = "finished"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system on one set with one seed; `label` names a variant in tables."""
+
+    set: str
+    system: System
+    seed: int
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.label or self.system.name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a cell; `error` says why there are no figures."""
+
+    set: str
+    name: str
+    seed: int
+    values: dict[str, Any]
+
+    @property
+    def error(self) -> str | None:
+        found: str | None = self.values.get("error")
+        return found
+
+
+class News(NamedTuple):
+    """What a group does now; stage FINISHED ends a cell."""
+
+    group: str
+    cell: str
+    stage: str
+    done: float
+
+
+Tell = Callable[[News], None]
+Group = tuple[Path, Path, list[Cell]]  # data, home, cells
+
+
+def run_cells(wanted: Sequence[Cell], data: Path | None, home: Path, jobs: int, tell: Tell) -> list[Outcome]:
+    """Run all cells, or read what an earlier run has left; return outcomes in the order of the cells."""
+    folders = prepare_folders(tuple(dict.fromkeys(cell.set for cell in wanted)), data, home)
+    order = sorted(wanted, key=lambda cell: (-corpus_size(cell, folders), cell.set, cell.seed))
+    groups = [(folders[key[0]], home, list(members)) for key, members in groupby(order, key=lambda cell: (cell.set, cell.seed))]
+    results = in_turn(groups, tell) if jobs == 1 else side_by_side(groups, jobs, tell)
+    found = {(one.set, one.name, one.seed): one for one in results}
+    return [found[cell.set, cell.name, cell.seed] for cell in wanted]
+
+
+def corpus_size(cell: Cell, folders: dict[str, Path]) -> int:
+    """Return the bytes of a set's corpus: the longest groups start first."""
+    bench = SETS[cell.set]
+    return sum(path.stat().st_size for path in bench.files(folders[cell.set], bench.corpus))
+
+
+def in_turn(groups: list[Group], tell: Tell) -> Iterator[Outcome]:
+    for group in groups:
+        yield from run_group(group, tell)
+
+
+def side_by_side(groups: list[Group], jobs: int, tell: Tell) -> Iterator[Outcome]:
+    """Run groups in processes of their own; an error in one ends all."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # before the processes load their libraries
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager:
+        news = manager.Queue()
+        pool = ProcessPoolExecutor(jobs, mp_context=context)
+        try:
+            waiting: set[Future[list[Outcome]]] = {pool.submit(run_apart, group, news) for group in groups}
+            while waiting:
+                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                with contextlib.suppress(queue.Empty):
+                    while True:
+                        tell(news.get_nowait())
+                for future in done:
+                    yield from future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def run_apart(group: Group, news: Any) -> list[Outcome]:
+    return list(run_group(group, news.put))
+
+
+def run_group(group: Group, tell: Tell) -> Iterator[Outcome]:
+    """Run the cells of one set and seed, which share a task."""
+    data, home, cells = group
+    name = f"{cells[0].set} {cells[0].seed}"
+    current = cells[0]
+    task = Task(SETS[current.set], data, home, current.seed, lambda stage, done: tell(News(name, current.name, stage, done)))
+    with one_thread():
+        for current in cells:
+            tell(News(name, current.name, "", 0.0))
+            yield Outcome(current.set, current.name, current.seed, run_cell(current, task))
+            tell(News(name, current.name, FINISHED, 1.0))
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep all libraries on one thread, so that the same cell gives the same numbers however many run beside it."""
+    import threadpoolctl
+
+    from aspectra.teacher.train import torch_threads
+
+    with threadpoolctl.threadpool_limits(1), torch_threads(1):
+        yield
+
+
+def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
+    """Return a cell's record; a failure that a user could mend is a result too, but is tried again next time."""
+    config = cell.system.config(task)
+    mark = fingerprint(data_mark(task), cell.system.name, config, cell.seed, code_mark(*CELL_CODE))
+    path = task.home / "cells" / f"{cell.set}-{cell.seed}-{cell.system.name}-{mark}.json"
+    if path.exists():
+        return dict(read_json(path))
+    began = time.process_time()
+    record = {"set": cell.set, "system": cell.system.name, "seed": cell.seed, "config": config, "versions": versions()}
+    try:
+        record |= examine(cell.system, task)
+    except AspectraError as error:
+        return {**record, "error": str(error)}
+    record["cpu_seconds"] = round(time.process_time() - began, 1)
+    write_json(path, record)
+    return record
+
+
+def examine(system: System, task: Task) -> dict[str, Any]:
+    """Fit with test sealed, freeze, then open test and score."""
+    exam = Exam(task)
+    with exam.sealed():
+        frozen = system.fit(task)
+        dev = scores(task.dev, np.asarray(frozen.probabilities(task.dev.texts)), task.aspects)
+    exam.freeze(frozen)
+    gold, answers = exam.answer()
+    names = [task.aspects[place] for place in answers.argmax(1)]
+    report = score(gold.aspects, names, task.aspects).to_dict()
+    return {"test": report, "dev": dev, "coverage": coverage(gold, answers, task.aspects), "facts": frozen.facts}
+
+
+def scores(gold: Gold, answers: np.ndarray, aspects: tuple[str, ...]) -> dict[str, float]:
+    return averages(count_confusion(gold_matrix(gold.aspects, aspects), answers.argmax(1)), aspects)
+
+
+def coverage(gold: Gold, answers: np.ndarray, aspects: tuple[str, ...]) -> list[list[float]]:
+    """Return [share answered, accuracy on it] when only the surest segments are answered."""
+    right = gold_matrix(gold.aspects, aspects)[np.arange(len(answers)), answers.argmax(1)]
+    order = np.argsort(-answers.max(1), kind="stable")
+    counts = np.maximum(1, np.round(COVERAGES * len(order)).astype(int))
+    return [[float(share), float(right[order[:count]].mean())] for share, count in zip(COVERAGES, counts, strict=True)]

@@ -1,0 +1,21 @@
+"""The systems that the benchmark compares. A new one is a class with the members of `System` in a file here, and a line below."""
+
+from __future__ import annotations
+
+from aspectra.bench.protocol import System
+from aspectra.bench.systems.baselines import KMeansTopics, LdaTopics, Majority
+from aspectra.bench.systems.labelled import LogisticOnDev, TeacherWithLabels
+from aspectra.bench.systems.ours import StudentSystem, TeacherSystem
+
+ALL: tuple[System, ...] = (
+    Majority(),
+    KMeansTopics(),
+    LdaTopics(),
+    TeacherSystem(),
+    StudentSystem("student-alone", "student alone", settings={"teacher_weight": 0.0}),
+    StudentSystem(),
+    LogisticOnDev(),
+    TeacherWithLabels(),
+    StudentSystem("student+dev", "student + dev labels", learns_from_dev=True),
+)
+SYSTEMS = {system.name: system for system in ALL}

@@ -1,0 +1,128 @@
+"""Baselines without a trained network: the majority answer, k-means of word vectors, and LDA, both mapped by dev as the teacher is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from aspectra.bench.protocol import Frozen, Task
+from aspectra.corpus import Ragged
+from aspectra.detector import AspectDetector
+from aspectra.evaluate import gold_matrix
+from aspectra.label import aspect_probabilities, fallback
+from aspectra.mapping.suggest import suggest_by_dev
+from aspectra.teacher.train import start_topics
+
+TopicProbabilities = Callable[[Sequence[str]], np.ndarray]
+"""N×K for N segments; a row of a segment without known words is all zero."""
+
+
+@dataclass(frozen=True)
+class Majority:
+    """Always the aspect that dev has most often."""
+
+    name: str = "majority"
+    title: str = "majority answer"
+    seeded: bool = False
+    learns_from_dev: bool = True
+
+    def config(self, task: Task) -> dict[str, Any]:
+        return {}
+
+    def fit(self, task: Task) -> Frozen:
+        shares = gold_matrix(task.dev.aspects, task.aspects).mean(0)
+        return Frozen(lambda texts: np.tile(shares / shares.sum(), (len(texts), 1)))
+
+
+@dataclass(frozen=True)
+class KMeansTopics:
+    """The teacher's start alone: each word belongs to its nearest centroid, a segment to the centroids of its words."""
+
+    name: str = "kmeans"
+    title: str = "k-means of words"
+    seeded: bool = True
+    learns_from_dev: bool = False
+
+    def config(self, task: Task) -> dict[str, Any]:
+        return {"fit": task.bench.config(task.seed).to_dict()}
+
+    def fit(self, task: Task) -> Frozen:
+        detector = task.teacher
+        centroids = start_topics(detector.vectors_, detector.n_topics, task.seed)
+        distance = (centroids**2).sum(1) - 2 * detector.vectors_.matrix @ centroids.T  # V×K, up to a constant of the word
+        topic_of_word = distance.argmin(1)
+
+        def probabilities(texts: Sequence[str]) -> np.ndarray:
+            tokens = encode(detector, texts)
+            rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
+            counts = np.zeros((len(tokens), len(centroids)))
+            np.add.at(counts, (rows, topic_of_word[tokens.ids]), 1)
+            return np.asarray(counts / np.maximum(counts.sum(1, keepdims=True), 1))
+
+        return map_by_dev(probabilities, task)
+
+
+@dataclass(frozen=True)
+class LdaTopics:
+    """scikit-learn's latent Dirichlet allocation on the same words, on at most `most` segments drawn at random."""
+
+    name: str = "lda"
+    title: str = "LDA"
+    most: int = 200_000
+    passes: int = 5
+    seeded: bool = True
+    learns_from_dev: bool = False
+
+    def config(self, task: Task) -> dict[str, Any]:
+        return {"fit": task.bench.config(task.seed).to_dict(), "most": self.most, "passes": self.passes}
+
+    def fit(self, task: Task) -> Frozen:
+        from sklearn.decomposition import LatentDirichletAllocation
+
+        detector = task.teacher
+        rows = detector.corpus_.trainable(detector.min_tokens)
+        if len(rows) > self.most:
+            rows = np.sort(np.random.default_rng(task.seed).choice(rows, self.most, replace=False))
+        model = LatentDirichletAllocation(
+            detector.n_topics, learning_method="online", batch_size=1024, max_iter=self.passes, random_state=task.seed
+        )
+        model.fit(counts_of(detector.corpus_.tokens.select(rows), len(detector.vocabulary_)))
+
+        def probabilities(texts: Sequence[str]) -> np.ndarray:
+            tokens = encode(detector, texts)
+            beta = model.transform(counts_of(tokens, len(detector.vocabulary_)))
+            return np.where(tokens.lengths[:, None] > 0, beta, 0)
+
+        return map_by_dev(probabilities, task)
+
+
+def encode(detector: AspectDetector, texts: Sequence[str]) -> Ragged:
+    return detector.vocabulary_.encode(pl.Series(texts, dtype=pl.String))
+
+
+def counts_of(tokens: Ragged, n_words: int) -> Any:
+    """Return the N×V matrix of word counts."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=(len(tokens), n_words))
+
+
+def map_by_dev(topics: TopicProbabilities, task: Task) -> Frozen:
+    """Map topics to aspects with the suggestion that the teacher's get, too."""
+    beta = topics(task.dev.texts)
+    n_topics = beta.shape[1]
+    known = beta.sum(1, keepdims=True) > 0
+    outcome = suggest_by_dev(np.where(known, beta, 1 / n_topics), task.dev.aspects, task.aspects, seed=task.seed)
+    matrix = np.array([[one.aspect == aspect for aspect in task.aspects] for one in outcome.suggestions], dtype=np.float64)
+    shares = beta.mean(0)
+
+    def probabilities(texts: Sequence[str]) -> np.ndarray:
+        gamma, _ = aspect_probabilities(topics(texts), matrix)
+        gamma[gamma.sum(1) < 0.5] = fallback(task.aspects, matrix, shares)
+        return gamma
+
+    return Frozen(probabilities, {"dev_estimate": outcome.honest})

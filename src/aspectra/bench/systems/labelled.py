@@ -1,0 +1,102 @@
+"""Systems that learn from the labels of dev: logistic regression on the frozen encoder, and the teacher with such labels mixed in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from aspectra.bench.protocol import Frozen, Task
+from aspectra.evaluate import averages, count_confusion, gold_matrix
+from aspectra.student.config import StudentConfig
+from aspectra.student.encoder import Encoder, load_encoder
+
+FOLDS = 5
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True)
+class LogisticOnDev:
+    """What a user with labels would do instead: the mean of the encoder's states and scikit-learn's logistic regression."""
+
+    name: str = "logistic"
+    title: str = "logistic regr. on dev"
+    encoder: str = StudentConfig.encoder
+    seeded: bool = False
+    learns_from_dev: bool = True
+
+    def config(self, task: Task) -> dict[str, Any]:
+        return {"encoder": self.encoder}
+
+    def fit(self, task: Task) -> Frozen:
+        encoder = load_encoder(self.encoder, StudentConfig.longest)
+        model = logistic(mean_states(encoder, task.dev.texts), gold_matrix(task.dev.aspects, task.aspects))
+        return Frozen(lambda texts: model(mean_states(encoder, texts)))
+
+
+@dataclass(frozen=True)
+class TeacherWithLabels:
+    """The teacher's γ averaged with a logistic regression on its segment vectors; dev, cross-validated, chooses the weight."""
+
+    name: str = "teacher+dev"
+    title: str = "teacher + dev labels"
+    seeded: bool = True
+    learns_from_dev: bool = True
+
+    def config(self, task: Task) -> dict[str, Any]:
+        return {"fit": task.bench.config(task.seed).to_dict()}
+
+    def fit(self, task: Task) -> Frozen:
+        detector, gold = task.teacher, gold_matrix(task.dev.aspects, task.aspects)
+
+        def features(texts: Sequence[str]) -> np.ndarray:
+            beta = detector.topic_probabilities(list(texts))
+            return np.asarray(np.log(np.nan_to_num(beta, nan=1 / beta.shape[1]) + 1e-4))
+
+        seen, gamma = features(task.dev.texts), detector.predict_proba(list(task.dev.texts))
+        weight = choose_weight(seen, gamma, gold, task)
+        model = logistic(seen, gold)
+        return Frozen(
+            lambda texts: (1 - weight) * detector.predict_proba(list(texts)) + weight * model(features(texts)),
+            {"weight_of_labels": weight},
+        )
+
+
+def choose_weight(features: np.ndarray, gamma: np.ndarray, gold: np.ndarray, task: Task) -> float:
+    """Return the share of the labels' classifier under which held-out parts of dev score best in the set's headline figure."""
+    folds = np.random.default_rng(task.seed).permutation(len(gold)) % FOLDS
+    held_out = np.zeros(gold.shape)
+    for fold in range(FOLDS):
+        held_out[folds == fold] = logistic(features[folds != fold], gold[folds != fold])(features[folds == fold])
+    scores = []
+    for weight in WEIGHTS:
+        answers = ((1 - weight) * gamma + weight * held_out).argmax(1)
+        scores.append(averages(count_confusion(gold, answers), task.aspects)[task.bench.headline])
+    return WEIGHTS[int(np.argmax(scores))]
+
+
+def logistic(features: np.ndarray, gold: np.ndarray) -> Any:
+    """Fit scikit-learn's logistic regression to each segment's first gold aspect; return the function that gives N×A."""
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(max_iter=2000).fit(features, gold.argmax(1))
+
+    def probabilities(others: np.ndarray) -> np.ndarray:
+        result = np.zeros((len(others), gold.shape[1]))
+        result[:, model.classes_] = model.predict_proba(others)
+        return result
+
+    return probabilities
+
+
+def mean_states(encoder: Encoder, texts: Sequence[str]) -> np.ndarray:
+    """Return the mean of each text's hidden states, N×D."""
+    result = np.empty((len(texts), encoder.width), dtype=np.float32)
+    with torch.inference_mode():
+        for rows, ids, mask in encoder.batches(encoder.tokenise(texts), 64):
+            hidden = encoder.hidden(ids, mask) * mask.unsqueeze(2)  # B×L×D
+            result[rows] = (hidden.sum(1) / mask.sum(1, keepdim=True)).numpy()
+    return result

@@ -1,0 +1,68 @@
+"""aspectra itself: the teacher, and the student as `aspectra label` uses it, together with its teacher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from aspectra.bench.protocol import Frozen, Task
+from aspectra.detector import AspectDetector
+from aspectra.explain import teacher_attention
+from aspectra.label import PREFIX
+from aspectra.student.config import StudentConfig
+from aspectra.student.distill import FOLDER, distill
+from aspectra.student.labelling import StudentLabeller
+
+
+@dataclass(frozen=True)
+class TeacherSystem:
+    """The contrastive model, its topics mapped by dev; `settings` are those of a fit that differ from the set's."""
+
+    name: str = "teacher"
+    title: str = "teacher"
+    settings: dict[str, Any] = field(default_factory=dict)
+    seeded: bool = True
+    learns_from_dev: bool = False
+
+    def config(self, task: Task) -> dict[str, Any]:
+        return {"fit": task.bench.config(task.seed, **self.settings).to_dict()}
+
+    def fit(self, task: Task) -> Frozen:
+        detector = task.variant(self.settings)
+        attention = [[words, teacher_attention(detector, words)] for words in (tuple(one.split()) for one in task.bench.examples)]
+        facts = {"dev_estimate": detector.dev_estimate_, "attention": attention}
+        return Frozen(lambda texts: detector.predict_proba(list(texts)), facts)
+
+
+@dataclass(frozen=True)
+class StudentSystem:
+    """The student and its teacher, averaged as the student's settings say; with dev labels as `aspectra distill --labels` does."""
+
+    name: str = "student"
+    title: str = "student and teacher"
+    settings: dict[str, Any] = field(default_factory=dict)
+    seeded: bool = True
+    learns_from_dev: bool = False
+
+    def student_config(self, task: Task) -> StudentConfig:
+        return StudentConfig(**{"seed": task.seed, **self.settings})
+
+    def config(self, task: Task) -> dict[str, Any]:
+        return {**TeacherSystem().config(task), "student": self.student_config(task).to_dict(), "labels": self.learns_from_dev}
+
+    def fit(self, task: Task) -> Frozen:
+        detector = task.teacher
+        labeller = StudentLabeller(detector, self.distilled(detector, task))
+        columns = [PREFIX + aspect for aspect in task.aspects]
+        facts = {"learnt": labeller.student.card.learnt, "dev_estimate": labeller.student.card.estimate}
+        return Frozen(lambda texts: labeller.label_segments(list(texts)).select(columns).to_numpy(), facts)
+
+    def distilled(self, detector: AspectDetector, task: Task) -> Any:
+        """Distil; the hidden states of segments that other systems share are kept beside the fit."""
+        config, labels = self.student_config(task), task.dev if self.learns_from_dev else None
+        if set(self.settings) <= {"teacher_weight", "encoder"}:
+            return distill(detector, config, task.run / FOLDER, labels, task.progress)
+        with TemporaryDirectory(dir=task.home) as folder:
+            return distill(detector, config, Path(folder), labels, task.progress)

@@ -1,0 +1,193 @@
+"""Outcomes → tables of mean ± sd over seeds, the published values beside them; for the terminal, as Markdown and as results.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aspectra.bench import published
+from aspectra.bench.ablations import Ablation
+from aspectra.bench.runner import Outcome
+from aspectra.bench.sets import SETS, BenchmarkSet
+from aspectra.bench.systems import SYSTEMS
+from aspectra.errors import InputError
+from aspectra.rundir import write_atomic
+
+FIGURES = {
+    "f1_micro": "micro",
+    "f1_macro": "macro",
+    "f1_weighted": "weighted",
+    "f1_micro_without_general": "micro −G",
+    "f1_macro_without_general": "macro −G",
+}
+NOTHING, FAILED = "–", "failed"
+PUBLISHED = " (published)"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text: the first column names the row, the others hold figures."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    notes: list[str] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        lines = [f"### {self.title}", "", "| " + " | ".join(self.header) + " |", "|---" * len(self.header) + "|"]
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join([*lines, "", *(f"{note}  " for note in self.notes), ""])
+
+
+def spread(values: Sequence[float]) -> tuple[float, float]:
+    """Return mean and standard deviation in percent; a single value has none (NaN)."""
+    percent = 100 * np.array(values)
+    return float(percent.mean()), float(percent.std(ddof=1)) if len(percent) > 1 else float("nan")
+
+
+def cell_text(values: Sequence[float]) -> str:
+    if not values:
+        return NOTHING
+    mean, sd = spread(values)
+    return f"{mean:.1f}" if np.isnan(sd) else f"{mean:.1f} ±{sd:.1f}"
+
+
+def values_of(outcomes: Iterable[Outcome], set_name: str, name: str, take: Callable[[dict[str, Any]], float]) -> list[float]:
+    return [take(one.values) for one in outcomes if (one.set, one.name) == (set_name, name) and not one.error]
+
+
+def shown(outcomes: Sequence[Outcome], set_name: str, name: str, take: Callable[[dict[str, Any]], float]) -> str:
+    values = values_of(outcomes, set_name, name, take)
+    failed = sum(1 for one in outcomes if (one.set, one.name) == (set_name, name) and one.error)
+    return FAILED if failed and not values else cell_text(values) + (f" ({failed} {FAILED})" if failed else "")
+
+
+def test_figure(figure: str) -> Callable[[dict[str, Any]], float]:
+    return lambda values: float(values["test"][figure])
+
+
+def dev_figure(figure: str) -> Callable[[dict[str, Any]], float]:
+    """Take the cross-validated estimate where a system gives one, else its score on dev."""
+    return lambda values: float((values["facts"].get("dev_estimate") or values["dev"])[figure])
+
+
+def column(bench: BenchmarkSet) -> str:
+    return bench.name + ("*" if bench.stand_in else "")
+
+
+def set_notes(sets: Sequence[str], seeds: int) -> list[str]:
+    notes = [f"Test, mean ± sd over {seeds} seed{'s' * (seeds > 1)}; majority and logistic regression do not depend on the seed."]
+    notes += [
+        f"* {name}: a stand-in corpus, low-resource, not comparable with the paper ({SETS[name].stand_in})."
+        for name in sets
+        if SETS[name].stand_in
+    ]
+    return notes
+
+
+def failures(outcomes: Iterable[Outcome]) -> list[str]:
+    return [f"{one.set}, {one.name}, seed {one.seed} failed: {one.error}" for one in outcomes if one.error]
+
+
+def quality_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
+    """Return the headline figures of all sets, then all figures of each set."""
+    sets, systems = distinct(one.set for one in outcomes), distinct(one.name for one in outcomes)
+    seeds = len({one.seed for one in outcomes})
+    rows = [
+        [title(name), *(shown(outcomes, one, name, test_figure(SETS[one].headline)) for one in sets)]
+        for name in systems
+    ]  # fmt: skip
+    rows += published_rows(sets)
+    head = Grid("F1: citysearch weighted, others micro", ["system", *(column(SETS[one]) for one in sets)], rows)
+    head.notes.extend([*set_notes(sets, seeds), *failures(outcomes)])
+    return [head, *(set_grid(outcomes, SETS[one], systems) for one in sets)]
+
+
+def published_rows(sets: Sequence[str]) -> list[list[str]]:
+    known = {name: row for name, row in published.TABLES.items() if any(one in row for one in sets)}
+    return [[name + PUBLISHED, *(f"{row[one]:.1f}" if one in row else NOTHING for one in sets)] for name, row in known.items()]
+
+
+def set_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet, systems: Sequence[str]) -> Grid:
+    rows = [[title(name), *(shown(outcomes, bench.name, name, test_figure(one)) for one in FIGURES)] for name in systems]
+    for name, values in published.TABLES.items():
+        if bench.name in values:
+            rows.append(
+                [name + PUBLISHED, *(f"{values[bench.name]:.1f}" if one == bench.headline else NOTHING for one in FIGURES)]
+            )
+    return Grid(f"{bench.title}{'*' * bool(bench.stand_in)}, F1", ["system", *FIGURES.values()], rows)
+
+
+def aspect_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet) -> Grid:
+    """Return F1 of each aspect: the paper's Table 4 and the same for product sets."""
+    own = [one for one in outcomes if one.set == bench.name and not one.error]
+    if not own:
+        return Grid(f"{bench.title}, F1 by aspect", ["system"], [])
+    aspects: list[str] = own[0].values["test"]["aspects"]
+
+    def take(place: int) -> Callable[[dict[str, Any]], float]:
+        return lambda values: float(values["test"]["per_aspect"][place]["f1"])
+
+    rows = [
+        [title(name), *(shown(outcomes, bench.name, name, take(place)) for place in range(len(aspects)))]
+        for name in distinct(one.name for one in own)
+    ]
+    if bench.name == "citysearch":
+        rows += [
+            [name + PUBLISHED, *(f"{row[aspect]:.1f}" for aspect in aspects)]
+            for name, row in published.CITYSEARCH_ASPECTS.items()
+        ]
+    return Grid(f"{bench.title}{'*' * bool(bench.stand_in)}, F1 by aspect", ["system", *aspects], rows)
+
+
+def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
+    """Return test and dev for each value and set, the published test value where there is one."""
+    sets = distinct(one.set for one in outcomes)
+    header, paper = ["value"], published.ABLATIONS.get(ablation.name, {})
+    for one in sets:
+        header += [column(SETS[one]), "dev"] + (["published"] if one in published.SETS and paper else [])
+    rows = []
+    for value in ablation.values:
+        row, name = [value + (" (default)" if value == ablation.default else "")], f"{ablation.name} {value}"
+        for one in sets:
+            headline = SETS[one].headline
+            row += [shown(outcomes, one, name, test_figure(headline)), shown(outcomes, one, name, dev_figure(headline))]
+            if one in published.SETS and paper:
+                found = paper.get(value, {}).get(one)
+                row.append(NOTHING if found is None else f"{found:.1f}")
+        rows.append(row)
+    own = [one for one in outcomes if one.name.startswith(ablation.name + " ")]
+    seeds = len({one.seed for one in own})
+    dev = "dev scored with the teacher's map" if ablation.student else "dev is cross-validated"
+    notes = [f"F1 on test ({', '.join(f'{one} {FIGURES[SETS[one].headline]}' for one in sets)}), {seeds} seeds; {dev}."]
+    return Grid(ablation.title, header, rows, [*notes, *failures(own)])
+
+
+def title(name: str) -> str:
+    return SYSTEMS[name].title if name in SYSTEMS else name
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def insert(path: Path, part: str, text: str) -> None:
+    """Replace what stands between a part's two marks in a Markdown file."""
+    begin, end = marks(part)
+    try:
+        page = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}. Name a Markdown file to insert the tables in.") from None
+    before, found, rest = page.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise InputError(f"{path} has no place for the tables. Put these two lines where they should stand: {begin} and {end}")
+    write_atomic(path, f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}".encode())
+
+
+def marks(part: str) -> tuple[str, str]:
+    return f"<!-- aspectra bench {part}: begin -->", f"<!-- aspectra bench {part}: end -->"

@@ -1,0 +1,97 @@
+"""aspectra bench: the paper's tables on real data, ablations, speed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aspectra.cli import show
+
+if TYPE_CHECKING:
+    from aspectra.bench.tables import Grid
+
+app = typer.Typer(no_args_is_help=True, help="Measure: quality on published sets, ablations, speed.")
+
+Data = Annotated[Path | None, typer.Option(help="Folder with the published sets; without it the embedded sample is used.")]
+Sets = Annotated[
+    str | None, typer.Option(help="Sets, with commas: citysearch,tv,bluetooth,boots,bags,sample. All that are there.")
+]
+Seeds = Annotated[int, typer.Option(min=1, help="How many seeds.")]
+Jobs = Annotated[int, typer.Option(min=1, help="How many sets and seeds at the same time, each on one thread.")]
+Home = Annotated[Path, typer.Option(help="Folder for fits and finished cells; what is there is not made again.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the results as JSON and Markdown, and the figures.")]
+Markdown = Annotated[Path | None, typer.Option(help="Page to put the tables in, between their marks; figures go beside it.")]
+
+
+@app.command()
+def quality(
+    data: Data = None,
+    sets: Sets = None,
+    systems: Annotated[str | None, typer.Option(help="Systems, with commas; by default all: see docs/benchmark.md.")] = None,
+    seeds: Seeds = 5,
+    jobs: Jobs = 1,
+    home: Home = Path("bench-runs"),
+    output: Output = Path("bench-results"),
+    markdown: Markdown = None,
+    quiet: show.Quiet = False,
+) -> None:
+    """Score every system on every set: the paper's Tables 3 and 4 beside ours."""
+    show.note("Loading …", quiet)
+    from aspectra.bench import results, runner, tables
+    from aspectra.bench.choose import choose_sets, choose_systems, quality_cells, rebuild_command
+
+    names = choose_sets(sets, data)
+    chosen = choose_systems(systems)
+    with show.cells(quiet) as progress:
+        outcomes = runner.run_cells(progress.of(quality_cells(names, chosen, seeds)), data, home, jobs, progress.tell)
+    print_grids(tables.quality_grids(outcomes))
+    places = results.Places(output, markdown)
+    command = rebuild_command("quality", data, names, seeds, systems=systems)
+    pictures = results.quality_pictures(outcomes, places.figures)
+    results.publish("quality", command, results.quality_markdown_grids(outcomes), pictures, outcomes, places)
+    show.note(f"Wrote {output / 'quality.json'}, {output / 'quality.md'} and figures in {places.figures}.", quiet)
+
+
+@app.command()
+def ablation(
+    data: Data = None,
+    sets: Sets = None,
+    only: Annotated[str | None, typer.Option(help="Some of attention,lambda,batch,topics,filter,segments.")] = None,
+    seeds: Seeds = 3,
+    jobs: Jobs = 1,
+    home: Home = Path("bench-runs"),
+    output: Output = Path("bench-results"),
+    markdown: Markdown = None,
+    quiet: show.Quiet = False,
+) -> None:
+    """Vary one choice at a time: attention, λ, batch size, number of topics, entropy filter, segments to distil."""
+    show.note("Loading …", quiet)
+    from aspectra.bench import ablations, results, runner, tables
+    from aspectra.bench.choose import choose_sets, rebuild_command
+
+    chosen = ablations.chosen(show.names(only))
+    names = choose_sets(sets, data)
+    wanted = [cell for one in chosen for cell in one.cells(names, seeds)]
+    with show.cells(quiet) as progress:
+        outcomes = runner.run_cells(progress.of(wanted), data, home, jobs, progress.tell)
+    grids = [tables.ablation_grid(outcomes, one) for one in chosen]
+    print_grids(grids)
+    places = results.Places(output, markdown)
+    pictures = results.ablation_pictures(outcomes, chosen, places.figures)
+    results.publish("ablation", rebuild_command("ablation", data, names, seeds, only=only), grids, pictures, outcomes, places)
+    show.note(f"Wrote {output / 'ablation.json'}, {output / 'ablation.md'} and figures in {places.figures}.", quiet)
+
+
+def print_grids(grids: list[Grid]) -> None:
+    console = show.console()
+    for grid in grids:
+        console.print(grid.title, style="bold")
+        table = show.table(*grid.header, right=tuple(grid.header[1:]))
+        for row in grid.rows:
+            table.add_row(*row)
+        console.print(table)
+        for note in grid.notes:
+            console.print(note)
+        console.print()
