@@ -19,15 +19,23 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import polars as pl
 
 from aspectra.bench.sets import BenchmarkSet
 from aspectra.bench.versions import FIT_CODE, code_mark
 from aspectra.detector import AspectDetector, quiet
 from aspectra.evaluate import Gold
 from aspectra.fitting import Progress
+from aspectra.label import PREFIX
 from aspectra.text.read import Source, open_source
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
+
+
+class Labeller(Protocol):
+    """The teacher alone, or with its student."""
+
+    def label_segments(self, segments: Any) -> pl.DataFrame: ...
 
 
 class ProtocolError(Exception):
@@ -75,6 +83,10 @@ class Task:
         config = self.bench.config(self.seed)
         fitted = AspectDetector(**config.to_dict()).fit(self.source, run=self.run, progress=self.progress)
         return fitted.suggest_map(dev=self.dev)
+
+    def probabilities(self, labeller: Labeller, texts: Sequence[str]) -> np.ndarray:
+        """Label segments and return N×A in the order of the task's aspects, which is not a map's order."""
+        return labeller.label_segments(list(texts)).select(PREFIX + aspect for aspect in self.aspects).to_numpy()
 
     def variant(self, settings: dict[str, Any]) -> AspectDetector:
         """Fit with other settings, on the stages of the shared fit that stay the same, and map by dev."""

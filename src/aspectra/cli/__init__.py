@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from aspectra.cli import bench, distill, evaluate, explain, export, fit, label, map, sample, topics
+from aspectra.cli import bench, data, distill, evaluate, explain, export, fit, label, map, sample, topics
 from aspectra.errors import AspectraError
 
 STOPPED = 130
@@ -24,7 +24,8 @@ app = typer.Typer(
 )
 for module in (fit, topics, map, distill, label, evaluate, explain, export, sample):
     app.command(module.__name__.rpartition(".")[2])(module.command)
-app.add_typer(bench.app, name="bench")
+for group in (bench, data):
+    app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 
 def show_version(wanted: bool) -> None:

@@ -89,6 +89,7 @@ def print_grids(grids: list[Grid]) -> None:
     for grid in grids:
         console.print(grid.title, style="bold")
         table = show.table(*grid.header, right=tuple(grid.header[1:]))
+        table.columns[0].no_wrap = True
         for row in grid.rows:
             table.add_row(*row)
         console.print(table)

@@ -56,11 +56,11 @@ class TeacherWithLabels:
             beta = detector.topic_probabilities(list(texts))
             return np.asarray(np.log(np.nan_to_num(beta, nan=1 / beta.shape[1]) + 1e-4))
 
-        seen, gamma = features(task.dev.texts), detector.predict_proba(list(task.dev.texts))
+        seen, gamma = features(task.dev.texts), task.probabilities(detector, task.dev.texts)
         weight = choose_weight(seen, gamma, gold, task)
         model = logistic(seen, gold)
         return Frozen(
-            lambda texts: (1 - weight) * detector.predict_proba(list(texts)) + weight * model(features(texts)),
+            lambda texts: (1 - weight) * task.probabilities(detector, texts) + weight * model(features(texts)),
             {"weight_of_labels": weight},
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from aspectra.bench.protocol import Frozen, Task
 from aspectra.detector import AspectDetector
 from aspectra.explain import teacher_attention
-from aspectra.label import PREFIX
 from aspectra.student.config import StudentConfig
 from aspectra.student.distill import FOLDER, distill
 from aspectra.student.labelling import StudentLabeller
@@ -33,7 +33,7 @@ class TeacherSystem:
         detector = task.variant(self.settings)
         attention = [[words, teacher_attention(detector, words)] for words in (tuple(one.split()) for one in task.bench.examples)]
         facts = {"dev_estimate": detector.dev_estimate_, "attention": attention}
-        return Frozen(lambda texts: detector.predict_proba(list(texts)), facts)
+        return Frozen(partial(task.probabilities, detector), facts)
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,8 @@ class StudentSystem:
     def fit(self, task: Task) -> Frozen:
         detector = task.teacher
         labeller = StudentLabeller(detector, self.distilled(detector, task))
-        columns = [PREFIX + aspect for aspect in task.aspects]
         facts = {"learnt": labeller.student.card.learnt, "dev_estimate": labeller.student.card.estimate}
-        return Frozen(lambda texts: labeller.label_segments(list(texts)).select(columns).to_numpy(), facts)
+        return Frozen(partial(task.probabilities, labeller), facts)
 
     def distilled(self, detector: AspectDetector, task: Task) -> Any:
         """Distil; the hidden states of segments that other systems share are kept beside the fit."""
