@@ -45,7 +45,7 @@ def quality_cells(sets: tuple[str, ...], systems: list[System], seeds: int) -> l
     return [Cell(one, system, seed) for one in sets for system in systems for seed in range(seeds if system.seeded else 1)]
 
 
-def rebuild_command(part: str, data: Path | None, sets: tuple[str, ...], seeds: int, **others: str | None) -> str:
+def rebuild_command(part: str, data: Path | None, **others: str | None) -> str:
     """Write the command that made a result, without paths of this machine."""
-    words = ["aspectra bench", part, *(["--data FOLDER"] if data else []), f"--sets {','.join(sets)}", f"--seeds {seeds}"]
+    words = ["aspectra bench", part, *(["--data FOLDER"] if data else [])]
     return " ".join([*words, *(f"--{name} {value}" for name, value in others.items() if value)])

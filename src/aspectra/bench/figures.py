@@ -10,6 +10,7 @@ import numpy as np
 
 from aspectra.bench import published
 from aspectra.bench.ablations import Ablation
+from aspectra.bench.growth import STAGES, exponent
 from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS
 from aspectra.bench.tables import distinct, spread, test_figure, title, values_of
@@ -184,3 +185,21 @@ def draw_attention(outcomes: Sequence[Outcome], folder: Path) -> str | None:
                     place, row, f"{share:.2f}", ha="center", va="center", fontsize=8, color="white" if share > 0.6 else "black"
                 )
     return save(figure, folder, "attention")
+
+
+def draw_growth(rows: Sequence[dict[str, Any]], folder: Path) -> str:
+    """Draw seconds and peak memory of each stage against the number of segments, with the fitted exponents."""
+    segments = [row["segments"] for row in rows]
+    figure, (left, right) = plotting().subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for place, (stage, name) in enumerate(STAGES.items()):
+        seconds = [row["seconds"][stage] for row in rows]
+        left.loglog(segments, seconds, "-o", color=COLOURS[place], label=f"{name}: exponent {exponent(segments, seconds):.2f}")
+        memory = [row["peak_gb"][stage] for row in rows]
+        right.semilogx(segments, memory, "-o", color=COLOURS[place], label=f"up to {name}")
+    left.set_ylabel("seconds")
+    right.set_ylabel("peak memory so far, GB")
+    right.set_ylim(bottom=0)
+    for panel in (left, right):
+        panel.set_xlabel("segments")
+        panel.legend(fontsize=8)
+    return save(figure, folder, "growth")

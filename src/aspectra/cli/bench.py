@@ -48,7 +48,7 @@ def quality(
         outcomes = runner.run_cells(progress.of(quality_cells(names, chosen, seeds)), data, home, jobs, progress.tell)
     print_grids(tables.quality_grids(outcomes))
     places = results.Places(output, markdown)
-    command = rebuild_command("quality", data, names, seeds, systems=systems)
+    command = rebuild_command("quality", data, sets=",".join(names), seeds=str(seeds), systems=systems)
     pictures = results.quality_pictures(outcomes, places.figures)
     results.publish("quality", command, results.quality_markdown_grids(outcomes), pictures, outcomes, places)
     show.note(f"Wrote {output / 'quality.json'}, {output / 'quality.md'} and figures in {places.figures}.", quiet)
@@ -80,7 +80,8 @@ def ablation(
     print_grids(grids)
     places = results.Places(output, markdown)
     pictures = results.ablation_pictures(outcomes, chosen, places.figures)
-    results.publish("ablation", rebuild_command("ablation", data, names, seeds, only=only), grids, pictures, outcomes, places)
+    command = rebuild_command("ablation", data, sets=",".join(names), seeds=str(seeds), only=only)
+    results.publish("ablation", command, grids, pictures, outcomes, places)
     show.note(f"Wrote {output / 'ablation.json'}, {output / 'ablation.md'} and figures in {places.figures}.", quiet)
 
 
@@ -96,3 +97,36 @@ def print_grids(grids: list[Grid]) -> None:
         for note in grid.notes:
             console.print(note)
         console.print()
+
+
+@app.command()
+def speed(
+    data: Data = None,
+    only: Annotated[str | None, typer.Option(help="Some of stages,student,clauses,growth.")] = None,
+    largest: Annotated[int, typer.Option(min=10_000, help="Measure growth up to so many segments.")] = 1_000_000,
+    home: Home = Path("bench-runs"),
+    output: Output = Path("bench-results"),
+    markdown: Markdown = None,
+    quiet: show.Quiet = False,
+) -> None:
+    """Measure every stage, beside the literal algorithm and plain Python, memory, and how both grow."""
+    show.note("Loading …", quiet)
+    from aspectra.bench import figures, growth, measuring, results
+    from aspectra.bench.choose import rebuild_command
+    from aspectra.cli.fit import STAGE_LABELS
+
+    parts = measuring.choose(show.names(only), data)
+    places, pictures, grids = results.Places(output, markdown), {}, []
+    with show.stages(STAGE_LABELS, quiet) as progress:
+        task = measuring.open_task(data, home, progress)
+    for part in parts:
+        show.note(f"Measuring {part} …", quiet)
+        if part == measuring.GROWTH:
+            with show.stages({part: "Growing"}, quiet) as progress:
+                rows = growth.measure_growth(task.teacher.corpus_, largest, lambda done: progress(measuring.GROWTH, done))
+            grids.append(measuring.growth_grid(rows))
+            pictures["Seconds and memory against segments"] = figures.draw_growth(rows, places.figures)
+        else:
+            grids.append(measuring.PARTS[part](task, data))
+        print_grids(grids[-1:])
+    results.publish("speed", rebuild_command("speed", data, only=only), grids, pictures, [], places)

@@ -72,8 +72,8 @@ class LdaTopics:
 
     name: str = "lda"
     title: str = "LDA"
-    most: int = 200_000
-    passes: int = 5
+    most: int = 100_000
+    passes: int = 3
     seeded: bool = True
     learns_from_dev: bool = False
 

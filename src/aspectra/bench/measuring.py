@@ -1,0 +1,116 @@
+"""All of `aspectra bench speed`: what is measured, in which order, as tables."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from aspectra.bench import growth, speed, student_speed
+from aspectra.bench.protocol import Task
+from aspectra.bench.segments import clause_boundaries
+from aspectra.bench.sets import SAMPLE, SETS, prepare_folders
+from aspectra.bench.tables import Grid
+from aspectra.errors import InputError
+from aspectra.fitting import Progress
+from aspectra.mapping.topicmap import write_map
+from aspectra.rundir import TOPIC_MAP
+from aspectra.student.config import StudentConfig
+from aspectra.student.distill import FOLDER, distill
+
+ROWS = (100_000, 1_000_000)
+SOME = 200_000
+Line = tuple[str, str]
+
+
+def open_task(data: Path | None, home: Path, progress: Progress) -> Task:
+    """Return what is measured on: TVs if there is data, else the sample, with its fit made or read."""
+    name = "tv" if data else SAMPLE
+    task = Task(SETS[name], prepare_folders((name,), data, home)[name], home, 0, progress)
+    write_map(task.run / TOPIC_MAP, task.teacher.topic_map_)
+    return task
+
+
+def stage_lines(task: Task) -> Iterator[Line]:
+    """Measure every stage that a user waits for."""
+    detector, config = task.teacher, task.bench.config(0)
+    segments = detector.corpus_.segments["text"]
+    rate = speed.preparing_rate(list(task.source.texts()), config)
+    yield f"preparing, {config.segment}s", f"{rate['segments_per_second']:,.0f} segments/s ({rate['segments']:,.0f} segments)"
+    words = speed.tokenising_ratio(segments[:SOME], detector.vocabulary_)
+    yield (
+        "tokenising and indexing",
+        f"{words['segments_per_second']:,.0f} segments/s; plain Python {words['plain_segments_per_second']:,.0f}/s; "
+        f"ratio {words['ratio']:.1f}",
+    )
+    train = speed.training_ratio(detector.corpus_, detector.vectors_, config)
+    yield (
+        f"training, B = {config.batch_size}",
+        f"{train['segments_per_second']:,.0f} segments/s; literal algorithm {train['literal_segments_per_second']:,.0f}/s; "
+        f"ratio {train['ratio']:.0f}",
+    )
+    for size in ROWS:
+        row = speed.labelling(task.run, segments, size)
+        text = f"{row['segments_per_second']:,.0f} segments/s end to end, peak RSS {row['peak_gb']:.2f} GB"
+        yield f"labelling, Parquet to Parquet, {size:,} rows", text
+    with tempfile.TemporaryDirectory(dir=task.home) as fresh:
+        files = [str(path) for path in task.bench.files(task.data, task.bench.corpus)]
+        seconds, peak = speed.measured(["fit", *files, "--run", fresh, "--quiet"])
+    yield f"aspectra fit, {task.bench.title}, sentences", f"{seconds:.0f} s, peak RSS {peak:.2f} GB"
+
+
+def student_lines(task: Task) -> Iterator[Line]:
+    student = distill(task.teacher, StudentConfig(), task.run / FOLDER, None, task.progress)
+    yield from student_speed.lines(task.teacher, student)
+
+
+def clause_grid(data: Path | None) -> Grid:
+    if data is None:
+        raise InputError("Clauses are compared with OPOSUM's: name the folder of the data with --data, or leave clauses out.")
+    frame = clause_boundaries(data)
+    rows = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row] for row in frame.iter_rows()]
+    return Grid("Clause boundaries against OPOSUM's EDUs", frame.columns, rows)
+
+
+def growth_grid(rows: list[dict[str, Any]]) -> Grid:
+    """Return segments per second of each stage and size, the peak memory, and with which power both grow."""
+    segments = [row["segments"] for row in rows]
+    table = []
+    for row in rows:
+        rates = [f"{row['segments'] / row['seconds'][stage]:,.0f}" for stage in growth.STAGES]
+        table.append([f"{row['segments']:,}", *rates, f"{row['peak_gb']['label']:.2f}"])
+    powers = [growth.exponent(segments, [row["seconds"][stage] for row in rows]) for stage in growth.STAGES]
+    powers.append(growth.exponent(segments, [row["peak_gb"]["label"] for row in rows]))
+    table.append(["exponent", *(f"{power:.2f}" for power in powers)])
+    header = ["segments", *(f"{title}, /s" for title in growth.STAGES.values()), "peak RSS, GB"]
+    return Grid(
+        "Growth with the number of segments",
+        header,
+        table,
+        ["The exponent is that of seconds and of memory; 1 is in proportion."],
+    )
+
+
+def line_grid(title: str, lines: Iterator[Line]) -> Grid:
+    busy = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    grid = Grid(title, ["figure", "value"], [list(line) for line in lines])
+    grid.notes.append(f"{os.cpu_count()} cores; load before {busy}.")
+    return grid
+
+
+PARTS: dict[str, Callable[[Task, Path | None], Grid]] = {
+    "stages": lambda task, data: line_grid("Speed and memory", stage_lines(task)),
+    "student": lambda task, data: line_grid("The student's speed", student_lines(task)),
+    "clauses": lambda task, data: clause_grid(data),
+}
+GROWTH = "growth"
+ALL = (*PARTS, GROWTH)
+
+
+def choose(names: tuple[str, ...] | None, data: Path | None) -> tuple[str, ...]:
+    unknown = [name for name in names or () if name not in ALL]
+    if unknown:
+        raise InputError(f"No part {', '.join(unknown)}. There are {', '.join(ALL)}.")
+    return names or tuple(name for name in ALL if data or name != "clauses")
