@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aspectra.bench.protocol import System
 from aspectra.bench.runner import Cell
-from aspectra.bench.sets import PUBLISHED_SETS, SAMPLE, SETS
+from aspectra.bench.sets import PUBLISHED_SETS, SAMPLE, SETS, find_set
 from aspectra.bench.systems import SYSTEMS
 from aspectra.errors import InputError
 
@@ -24,7 +24,7 @@ def choose_sets(names: str | None, data: Path | None) -> tuple[str, ...]:
 
 
 def complete(name: str, data: Path) -> bool:
-    one = SETS[name]
+    one = find_set(name, data)
     return all((data / file).is_file() for file in (*one.corpus, *one.dev, *one.test))
 
 
@@ -36,7 +36,7 @@ def known(names: str, all_names: tuple[str, ...], kind: str) -> tuple[str, ...]:
     wanted = tuple(name.strip() for name in names.split(",") if name.strip())
     unknown = [name for name in wanted if name not in all_names]
     if unknown or not wanted:
-        raise InputError(f"No {kind} {', '.join(unknown) or names!r}. There are {', '.join(all_names)}.")
+        raise InputError(f"No {kind} {', '.join(unknown) or repr(names)}. There are {', '.join(all_names)}.")
     return wanted
 
 

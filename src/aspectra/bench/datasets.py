@@ -7,14 +7,19 @@ part of this package.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import polars as pl
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
 from aspectra.evaluate import Gold
+from aspectra.rundir import checksum
+from aspectra.text.read import BATCH
 
+EDU_BREAK = "EDU_BREAK"
 RESTAURANT_ASPECTS = {"food": "Food", "service": "Staff", "ambience": "Ambience"}
 OPOSUM_ASPECTS = {
     "None": GENERAL,
@@ -47,12 +52,18 @@ def load_citysearch(folder: Path, aspects: Iterable[str] = tuple(RESTAURANT_ASPE
     texts, labels = read_lines(folder / "test.txt"), read_lines(folder / "test_label.txt")
     if len(texts) != len(labels):
         raise InputError(f"{folder / 'test.txt'} has {len(texts)} lines but test_label.txt has {len(labels)}: they must match.")
+    for name, lines in (("test.txt", texts), ("test_label.txt", labels)):
+        blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
+        if blank is not None:
+            raise InputError(
+                f"{folder / name}, line {blank}: expected a {'sentence' if lines is texts else 'label'}, got nothing."
+            )
     pairs = ((text.strip(), frozenset(line.split())) for text, line in zip(texts, labels, strict=True))
     return make_gold(pair for pair in pairs if pair[1] in wanted)
 
 
 def load_semeval(paths: Iterable[Path]) -> Gold:
-    """Read the sentences whose only category is food, service (Staff) or ambience, from files of 2014 or 2015."""
+    """Read the sentences whose only category is food, service (Staff) or ambience, from files of 2014, 2015 or 2016."""
     pairs = [pair for path in paths for pair in parse_semeval(path)]
     return make_gold(pair for pair in pairs if len(pair[1]) == 1 and pair[1] <= set(RESTAURANT_ASPECTS.values()))
 
@@ -64,7 +75,11 @@ def load_seedwords(path: Path, aspects: Sequence[str]) -> dict[str, dict[str, fl
         raise InputError(
             f"{path} has {len(lines)} lines of seed words but there are {len(aspects)} aspects: {', '.join(aspects)}."
         )
-    return {aspect: dict(map(parse_seedword, line.split())) for aspect, line in zip(aspects, lines, strict=True)}
+    numbered = zip(aspects, enumerate(lines, start=1), strict=True)
+    return {
+        aspect: dict(parse_seedword(entry, f"{path}, line {number}") for entry in line.split())
+        for aspect, (number, line) in numbered
+    }
 
 
 def load_aspects(path: Path) -> tuple[str, ...]:
@@ -75,15 +90,18 @@ def load_aspects(path: Path) -> tuple[str, ...]:
 def parse_asp(path: Path) -> list[AnnotatedReview]:
     """Read reviews: an id line, then `text TAB number[ number…]` per segment, then a blank line."""
     names = load_aspects(path)
-    reviews: list[AnnotatedReview] = []
+    return [parse_review(path, number, block, names) for number, block in split_blocks(read_lines(path)[1:], first=2)]
+
+
+def split_blocks(lines: Sequence[str], first: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield blocks of lines between blank ones, each with its first line's number; `first` is that of the first line of all."""
     block: list[str] = []
-    for number, line in enumerate([*read_lines(path)[1:], ""], start=2):
+    for number, line in enumerate([*lines, ""], start=first):
         if line.strip():
             block.append(line)
         elif block:
-            reviews.append(parse_review(path, number - len(block), block, names))
+            yield number - len(block), block
             block = []
-    return reviews
 
 
 def parse_review(path: Path, number: int, block: Sequence[str], names: Sequence[str]) -> AnnotatedReview:
@@ -104,24 +122,51 @@ def parse_review(path: Path, number: int, block: Sequence[str], names: Sequence[
     return AnnotatedReview(review_id.strip(), tuple(texts), tuple(aspects))
 
 
+@dataclass(frozen=True)
+class TrnReviews:
+    """The reviews of a .trn file, OPOSUM's own corpora: an id and a rating, then sentences with EDU_BREAK in them, a blank line."""
+
+    path: Path
+
+    def texts(self) -> Iterator[pl.Series]:
+        blocks = split_blocks(read_lines(self.path), first=1)
+        texts = [self.text(number, block) for number, block in blocks]
+        yield from (pl.Series("text", texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
+
+    def text(self, number: int, block: Sequence[str]) -> str:
+        head, *sentences = block
+        if len(head.split()) != 2 or not sentences:
+            raise InputError(f"{self.path}, line {number}: expected an id, a rating and below them sentences, got {head!r}.")
+        return "\n".join(" ".join(sentence.replace(EDU_BREAK, " ").split()) for sentence in sentences)
+
+    def fingerprint(self) -> list[str]:
+        return ["trn", checksum(self.path)]
+
+
 def parse_semeval(path: Path) -> list[tuple[str, frozenset[str]]]:
     """Read each sentence and all its categories; FOOD#QUALITY of 2015 counts as food of 2014."""
     try:
         root = ElementTree.fromstring("\n".join(read_lines(path)))
     except ElementTree.ParseError as error:
-        raise InputError(f"{path} is not well-formed XML: {error}.") from error
+        raise InputError(f"{path}, line {error.position[0]}: not well-formed XML ({error.msg}).") from error
     pairs = []
     for sentence in root.iter("sentence"):
         marks = [*sentence.iter("aspectCategory"), *sentence.iter("Opinion")]
         categories = {mark.get("category", "").partition("#")[0].lower() for mark in marks}
         names = frozenset(RESTAURANT_ASPECTS.get(category, category) for category in categories)
-        pairs.append((sentence.findtext("text", "").strip(), names))
+        text = sentence.findtext("text", "").strip()
+        if not text:
+            raise InputError(f"{path}, sentence {sentence.get('id')!r}: expected a <text>, got none.")
+        pairs.append((text, names))
     return pairs
 
 
-def parse_seedword(entry: str) -> tuple[str, float]:
+def parse_seedword(entry: str, place: str) -> tuple[str, float]:
     word, _, weight = entry.partition(":")
-    return word, float(weight or 1)
+    try:
+        return word, float(weight or 1)
+    except ValueError:
+        raise InputError(f"{place}: expected word:weight, got {entry!r}.") from None
 
 
 def make_gold(pairs: Iterable[tuple[str, frozenset[str]]]) -> Gold:

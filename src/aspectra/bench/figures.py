@@ -13,7 +13,7 @@ from aspectra.bench.ablations import Ablation
 from aspectra.bench.growth import STAGES, exponent
 from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS
-from aspectra.bench.tables import distinct, spread, test_figure, title, values_of
+from aspectra.bench.tables import distinct, marked, spread, test_figure, title, values_of
 from aspectra.errors import InputError
 from aspectra.rundir import atomic_path
 
@@ -65,7 +65,7 @@ def draw_quality(outcomes: Sequence[Outcome], folder: Path) -> str:
                 panel.plot(100 * np.array(values), [place] * len(values), "o", color=COLOURS[0], alpha=0.25, markersize=4)
                 panel.errorbar(mean, place, xerr=np.nan_to_num(sd), fmt="o", color=COLOURS[0], markersize=6, capsize=3)
         draw_published(panel, one)
-        panel.set_title(SETS[one].title + ("*" if SETS[one].stand_in else ""), fontsize=10)
+        panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
         panel.set_xlabel("weighted F1" if SETS[one].headline == "f1_weighted" else "micro F1")
     panels[0][0].set_yticks(range(len(systems)), [title(name) for name in systems])
     panels[0][0].invert_yaxis()
@@ -98,7 +98,7 @@ def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:
             if curves:
                 share, right = 100 * np.mean(curves, axis=0).T
                 panel.plot(share, right, color=COLOURS[place % len(COLOURS)], label=title(name))
-        panel.set_title(SETS[one].title + ("*" if SETS[one].stand_in else ""), fontsize=10)
+        panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
         panel.set_xlabel("answered, % (surest first)")
     panels[0][0].set_ylabel("accuracy on test, %")
     figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(systems)))
@@ -127,7 +127,7 @@ def draw_ablation(outcomes: Sequence[Outcome], ablation: Ablation, folder: Path)
         draw_published_values(panel, ablation, one, dict(zip(values, numbers, strict=True)))
         default = numbers[values.index(ablation.default)]
         panel.axvline(default, color="#cccccc", linewidth=6, alpha=0.5, zorder=0, label="default")
-        panel.set_title(SETS[one].title + ("*" if SETS[one].stand_in else ""), fontsize=10)
+        panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
         panel.set_xlabel(ablation.title)
         panel.set_ylabel("weighted F1" if SETS[one].headline == "f1_weighted" else "micro F1")
         set_scale(panel, ablation, numbers, values)

@@ -11,7 +11,7 @@ from typing import Any
 from aspectra.bench import growth, speed, student_speed
 from aspectra.bench.protocol import Task
 from aspectra.bench.segments import clause_boundaries
-from aspectra.bench.sets import SAMPLE, SETS, prepare_folders
+from aspectra.bench.sets import SAMPLE, find_set, prepare_folders
 from aspectra.bench.tables import Grid
 from aspectra.errors import InputError
 from aspectra.fitting import Progress
@@ -28,7 +28,8 @@ Line = tuple[str, str]
 def open_task(data: Path | None, home: Path, progress: Progress) -> Task:
     """Return what is measured on: TVs if there is data, else the sample, with its fit made or read."""
     name = "tv" if data else SAMPLE
-    task = Task(SETS[name], prepare_folders((name,), data, home)[name], home, 0, progress)
+    folder = prepare_folders((name,), data, home)[name]
+    task = Task(find_set(name, folder), folder, home, 0, progress)
     write_map(task.run / TOPIC_MAP, task.teacher.topic_map_)
     return task
 
@@ -37,7 +38,7 @@ def stage_lines(task: Task) -> Iterator[Line]:
     """Measure every stage that a user waits for."""
     detector, config = task.teacher, task.bench.config(0)
     segments = detector.corpus_.segments["text"]
-    rate = speed.preparing_rate(list(task.source.texts()), config)
+    rate = speed.preparing_rate(list(task.bench.reviews(task.data).texts()), config)
     yield f"preparing, {config.segment}s", f"{rate['segments_per_second']:,.0f} segments/s ({rate['segments']:,.0f} segments)"
     words = speed.tokenising_ratio(segments[:SOME], detector.vocabulary_)
     yield (

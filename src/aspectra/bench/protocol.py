@@ -27,7 +27,6 @@ from aspectra.detector import AspectDetector, quiet
 from aspectra.evaluate import Gold
 from aspectra.fitting import Progress
 from aspectra.label import PREFIX
-from aspectra.text.read import Source, open_source
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
 
@@ -69,10 +68,6 @@ class Task:
         return tuple(sorted(set().union(*self.dev.aspects)))
 
     @property
-    def source(self) -> Source:
-        return open_source([str(path) for path in self.bench.files(self.data, self.bench.corpus)])
-
-    @property
     def run(self) -> Path:
         """The folder of the fit that the set's systems share."""
         return self.home / "runs" / f"{self.bench.name}-{self.seed}-{code_mark(*FIT_CODE)}"
@@ -81,7 +76,7 @@ class Task:
     def teacher(self) -> AspectDetector:
         """The fit with the set's own settings, mapped by dev; made once, then read from its folder."""
         config = self.bench.config(self.seed)
-        fitted = AspectDetector(**config.to_dict()).fit(self.source, run=self.run, progress=self.progress)
+        fitted = AspectDetector(**config.to_dict()).fit(self.bench.reviews(self.data), run=self.run, progress=self.progress)
         return fitted.suggest_map(dev=self.dev)
 
     def probabilities(self, labeller: Labeller, texts: Sequence[str]) -> np.ndarray:
@@ -96,7 +91,7 @@ class Task:
         with tempfile.TemporaryDirectory(dir=self.home) as folder:
             run = Path(folder) / "run"
             shutil.copytree(self.run, run, copy_function=link_or_copy, ignore=shutil.ignore_patterns("student"))
-            fitted = AspectDetector(**config.to_dict()).fit(self.source, run=run, progress=self.progress)
+            fitted = AspectDetector(**config.to_dict()).fit(self.bench.reviews(self.data), run=run, progress=self.progress)
         return fitted.suggest_map(dev=self.dev)
 
 

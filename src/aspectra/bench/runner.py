@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aspectra.bench.protocol import Exam, System, Task, data_mark
-from aspectra.bench.sets import SETS, prepare_folders
+from aspectra.bench.sets import find_set, prepare_folders
 from aspectra.bench.versions import CELL_CODE, code_mark, versions
 from aspectra.errors import AspectraError
 from aspectra.evaluate import Gold, averages, count_confusion, gold_matrix, score
@@ -85,7 +85,7 @@ def run_cells(wanted: Sequence[Cell], data: Path | None, home: Path, jobs: int, 
 
 def corpus_size(cell: Cell, folders: dict[str, Path]) -> int:
     """Return the bytes of a set's corpus: the longest groups start first."""
-    bench = SETS[cell.set]
+    bench = find_set(cell.set, folders[cell.set])
     return sum(path.stat().st_size for path in bench.files(folders[cell.set], bench.corpus))
 
 
@@ -123,7 +123,9 @@ def run_group(group: Group, tell: Tell) -> Iterator[Outcome]:
     data, home, cells = group
     name = f"{cells[0].set} {cells[0].seed}"
     current = cells[0]
-    task = Task(SETS[current.set], data, home, current.seed, lambda stage, done: tell(News(name, current.name, stage, done)))
+    task = Task(
+        find_set(current.set, data), data, home, current.seed, lambda stage, done: tell(News(name, current.name, stage, done))
+    )
     with one_thread():
         for current in cells:
             tell(News(name, current.name, "", 0.0))
@@ -151,13 +153,14 @@ def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
         return dict(read_json(path))
     began = time.process_time()
     record = {"set": cell.set, "system": cell.system.name, "seed": cell.seed, "config": config, "versions": versions()}
+    record["stand_in"] = task.bench.stand_in
     try:
         record |= examine(cell.system, task)
     except AspectraError as error:
         return {**record, "error": str(error)}
     record["cpu_seconds"] = round(time.process_time() - began, 1)
     write_json(path, record)
-    return record
+    return dict(read_json(path))  # as it will be read next time
 
 
 def examine(system: System, task: Task) -> dict[str, Any]:

@@ -7,7 +7,7 @@ in `stand_in`, and every table marks it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ from aspectra.bench import datasets
 from aspectra.config import FitConfig
 from aspectra.errors import InputError
 from aspectra.evaluate import Gold, read_gold
+from aspectra.fitting import Reviews
 from aspectra.sample import generate, write
+from aspectra.text.read import open_source
 
 TOPICS = 60
 """More than the paper's 30: with a development set nobody has to map them by hand, and dev prefers more."""
@@ -39,6 +41,8 @@ class BenchmarkSet:
     read_test: Read
     settings: dict[str, Any] = field(default_factory=dict)
     stand_in: str = ""
+    own_corpus: str = ""
+    """The corpus that belongs to the set; where it is there it is used, and nothing stands in."""
     examples: tuple[str, ...] = ()
     """Sentences of our own, to look at attention."""
 
@@ -50,6 +54,11 @@ class BenchmarkSet:
                 f"No file {missing[0]}, which the set {self.name} needs. See docs/benchmark.md for where it comes from."
             )
         return paths
+
+    def reviews(self, data: Path) -> Reviews:
+        """Open the unlabelled corpus."""
+        paths = self.files(data, self.corpus)
+        return datasets.TrnReviews(paths[0]) if paths[0].suffix == ".trn" else open_source([str(path) for path in paths])
 
     def config(self, seed: int, **settings: Any) -> FitConfig:
         return FitConfig(**{**self.settings, **settings, "seed": seed})
@@ -70,6 +79,7 @@ def oposum(name: str, title: str, domain: str, corpus: str, stand_in: str, examp
         read_test=read,
         settings={"segment": "clause", "n_topics": TOPICS},
         stand_in=stand_in,
+        own_corpus=f"oposum/{domain}.trn",
         examples=examples,
     )
 
@@ -131,6 +141,13 @@ ALL = (
 )  # fmt: skip
 SETS = {one.name: one for one in ALL}
 PUBLISHED_SETS = tuple(name for name in SETS if name != SAMPLE)
+
+
+def find_set(name: str, data: Path) -> BenchmarkSet:
+    """Return a set as it can be run with this data."""
+    one = SETS[name]
+    own = one.own_corpus and (data / one.own_corpus).is_file()
+    return replace(one, corpus=(one.own_corpus,), stand_in="") if own else one
 
 
 def prepare_folders(names: tuple[str, ...], data: Path | None, home: Path) -> dict[str, Path]:

@@ -75,18 +75,23 @@ def dev_figure(figure: str) -> Callable[[dict[str, Any]], float]:
     return lambda values: float((values["facts"].get("dev_estimate") or values["dev"])[figure])
 
 
-def column(bench: BenchmarkSet) -> str:
-    return bench.name + ("*" if bench.stand_in else "")
+def stand_in(outcomes: Iterable[Outcome], name: str) -> str:
+    """Say how the set's corpus differs from the paper's, or nothing."""
+    return next((one.values["stand_in"] for one in outcomes if one.set == name), "")
 
 
-def set_notes(sets: Sequence[str], seeds: int) -> list[str]:
+def marked(outcomes: Iterable[Outcome], name: str, text: str) -> str:
+    """Put a star behind what is said of a set whose corpus stands in for the paper's."""
+    return text + "*" * bool(stand_in(outcomes, name))
+
+
+def set_notes(outcomes: Sequence[Outcome], sets: Sequence[str]) -> list[str]:
+    seeds = len({one.seed for one in outcomes})
     notes = [f"Test, mean ± sd over {seeds} seed{'s' * (seeds > 1)}; majority and logistic regression do not depend on the seed."]
-    notes += [
-        f"* {name}: a stand-in corpus, low-resource, not comparable with the paper ({SETS[name].stand_in})."
-        for name in sets
-        if SETS[name].stand_in
+    said = {name: stand_in(outcomes, name) for name in sets}
+    return notes + [
+        f"* {name}: low-resource, a stand-in corpus, not comparable with the paper ({why})." for name, why in said.items() if why
     ]
-    return notes
 
 
 def failures(outcomes: Iterable[Outcome]) -> list[str]:
@@ -96,14 +101,13 @@ def failures(outcomes: Iterable[Outcome]) -> list[str]:
 def quality_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
     """Return the headline figures of all sets, then all figures of each set."""
     sets, systems = distinct(one.set for one in outcomes), distinct(one.name for one in outcomes)
-    seeds = len({one.seed for one in outcomes})
     rows = [
         [title(name), *(shown(outcomes, one, name, test_figure(SETS[one].headline)) for one in sets)]
         for name in systems
     ]  # fmt: skip
     rows += published_rows(sets)
-    head = Grid("F1: citysearch weighted, others micro", ["system", *(column(SETS[one]) for one in sets)], rows)
-    head.notes.extend([*set_notes(sets, seeds), *failures(outcomes)])
+    head = Grid("F1: citysearch weighted, others micro", ["system", *(marked(outcomes, one, one) for one in sets)], rows)
+    head.notes.extend([*set_notes(outcomes, sets), *failures(outcomes)])
     return [head, *(set_grid(outcomes, SETS[one], systems) for one in sets)]
 
 
@@ -119,7 +123,7 @@ def set_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet, systems: Sequence
             rows.append(
                 [name + PUBLISHED, *(f"{values[bench.name]:.1f}" if one == bench.headline else NOTHING for one in FIGURES)]
             )
-    return Grid(f"{bench.title}{'*' * bool(bench.stand_in)}, F1", ["system", *FIGURES.values()], rows)
+    return Grid(f"{marked(outcomes, bench.name, bench.title)}, F1", ["system", *FIGURES.values()], rows)
 
 
 def aspect_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet) -> Grid:
@@ -141,7 +145,7 @@ def aspect_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet) -> Grid:
             [name + PUBLISHED, *(f"{row[aspect]:.1f}" for aspect in aspects)]
             for name, row in published.CITYSEARCH_ASPECTS.items()
         ]
-    return Grid(f"{bench.title}{'*' * bool(bench.stand_in)}, F1 by aspect", ["system", *aspects], rows)
+    return Grid(f"{marked(outcomes, bench.name, bench.title)}, F1 by aspect", ["system", *aspects], rows)
 
 
 def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
@@ -149,7 +153,7 @@ def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
     sets = distinct(one.set for one in outcomes)
     header, paper = ["value"], published.ABLATIONS.get(ablation.name, {})
     for one in sets:
-        header += [column(SETS[one]), "dev"] + (["published"] if one in published.SETS and paper else [])
+        header += [marked(outcomes, one, one), "dev"] + (["published"] if one in published.SETS and paper else [])
     rows = []
     for value in ablation.values:
         row, name = [value + (" (default)" if value == ablation.default else "")], f"{ablation.name} {value}"
