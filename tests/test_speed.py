@@ -1,0 +1,65 @@
+"""What is compared in the speed benchmark does the same work."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from aspectra.bench import growth, measuring, speed
+from aspectra.detector import AspectDetector
+from aspectra.errors import InputError
+
+
+def test_plain_tokenising_finds_the_same_words(detector: AspectDetector) -> None:
+    segments = detector.corpus_.segments["text"][:300]
+    tokens = detector.vocabulary_.encode(segments)
+    fast = [tokens.ids[start:end].tolist() for start, end in zip(tokens.offsets, tokens.offsets[1:], strict=False)]
+    assert speed.plain_ids(segments, detector.vocabulary_, {}) == fast
+
+
+def test_the_ratio_to_the_literal_algorithm_is_that_of_the_two_rates(detector: AspectDetector) -> None:
+    found = speed.training_ratio(detector.corpus_, detector.vectors_, detector.config)
+    assert found["ratio"] == pytest.approx(found["segments_per_second"] / found["literal_segments_per_second"])
+    assert found["ratio"] > 1
+
+
+def test_reviews_for_growth_have_about_as_many_segments(detector: AspectDetector) -> None:
+    segments = detector.corpus_.segments
+    assert first_texts(segments, 100) == pytest.approx(100, abs=5)
+    assert first_texts(segments, 2 * len(segments)) == pytest.approx(2 * len(segments), rel=0.05)
+
+
+def first_texts(segments: pl.DataFrame, size: int) -> int:
+    from aspectra.text.segment import split_reviews
+
+    return len(split_reviews(growth.first_reviews(segments, size)["text"], "sentence"))
+
+
+def test_growth_measures_every_stage_in_a_process(detector: AspectDetector, tmp_path: Path) -> None:
+    growth.first_reviews(detector.corpus_.segments, 1500).write_parquet(tmp_path / "x.parquet")
+    command = [sys.executable, "-m", "aspectra.bench.growth", str(tmp_path / "x.parquet"), "1500"]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert set(growth.STAGES) <= set(found["seconds"])
+    assert found["segments"] > 1000
+    assert min(found["peak_gb"].values()) > 0.05
+
+
+def test_the_exponent_is_one_where_cost_is_in_proportion() -> None:
+    assert growth.exponent([1e4, 1e5, 1e6], [2, 20, 200]) == pytest.approx(1)
+    assert growth.exponent([1e4, 1e5, 1e6], [5, 5, 5]) == pytest.approx(0)
+
+
+def test_clauses_need_data() -> None:
+    assert measuring.choose(None, None) == ("stages", "student", "growth")
+    with pytest.raises(InputError, match="name the folder of the data with --data"):
+        measuring.clause_grid(None)
+
+
+def test_unknown_parts_are_refused() -> None:
+    with pytest.raises(InputError, match=r"No part size\. There are stages, student, clauses, growth"):
+        measuring.choose(("size",), None)

@@ -1,0 +1,125 @@
+"""Tables, figures and files of a benchmark, from outcomes made by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aspectra.bench import figures, results, tables
+from aspectra.bench.ablations import ABLATIONS, chosen
+from aspectra.bench.runner import Outcome
+from aspectra.bench.sets import SETS
+from aspectra.errors import InputError
+
+
+def outcome(name: str, seed: int, f1: float, set_name: str = "citysearch", **more: Any) -> Outcome:
+    aspects = ["Ambience", "Food", "Staff"]
+    test = {**dict.fromkeys(tables.FIGURES, f1), "aspects": aspects, "per_aspect": [{"f1": f1}] * 3}
+    curve = [[0.5, f1 + 0.05], [1.0, f1]]
+    facts = {"attention": [[list("abc"), [0.2, None, 0.8]]] * 3}
+    values = {"test": test, "dev": test, "coverage": curve, "facts": facts, "stand_in": SETS[set_name].stand_in, **more}
+    return Outcome(set_name, name, seed, values)
+
+
+OUTCOMES = [outcome("majority", 0, 0.444), *(outcome("teacher", seed, f1) for seed, f1 in ((0, 0.88), (1, 0.90)))]
+
+
+def test_a_table_has_mean_and_spread_beside_the_published_values() -> None:
+    rows = {row[0]: row[1] for row in tables.quality_grids(OUTCOMES)[0].rows}
+    assert rows["teacher"] == "89.0 ±1.4"
+    assert rows["majority answer"] == "44.4"
+    assert rows["SSCL (published)"] == "88.6"
+    assert "MATE (published)" not in rows
+
+
+def test_a_failed_cell_stays_in_the_table_with_its_reason() -> None:
+    failed = Outcome("citysearch", "student", 0, {"error": "Too few segments.", "stand_in": ""})
+    head = tables.quality_grids([*OUTCOMES, failed])[0]
+    assert ["student and teacher", "failed"] in head.rows
+    assert "citysearch, student, seed 0 failed: Too few segments." in head.notes
+
+
+def test_a_cell_that_failed_for_some_seeds_says_so() -> None:
+    failed = Outcome("citysearch", "teacher", 2, {"error": "No.", "stand_in": ""})
+    assert tables.shown([*OUTCOMES, failed], "citysearch", "teacher", tables.test_figure("f1_macro")) == "89.0 ±1.4 (1 failed)"
+
+
+def test_a_stand_in_corpus_is_marked() -> None:
+    head, detail = tables.quality_grids([outcome("teacher", 0, 0.5, "boots")])
+    assert head.header == ["system", "boots*"]
+    assert any(note.startswith("* boots: low-resource") for note in head.notes)
+    assert detail.title.startswith("Boots*")
+
+
+def test_f1_by_aspect_stands_beside_table_4() -> None:
+    grid = tables.aspect_grid(OUTCOMES, SETS["citysearch"])
+    assert grid.header == ["system", "Ambience", "Food", "Staff"]
+    assert ["SSCL (published)", "82.4", "93.1", "81.7"] in grid.rows
+
+
+def test_an_ablation_shows_test_dev_and_what_was_published() -> None:
+    made = [outcome(f"attention {kind}", 0, f1) for kind, f1 in (("smooth", 0.89), ("regular", 0.86), ("mean", 0.87))]
+    grid = tables.ablation_grid(made, ABLATIONS["attention"])
+    assert grid.header == ["value", "citysearch", "dev", "published"]
+    assert grid.rows[0] == ["smooth (default)", "89.0", "89.0", "88.6"]
+
+
+def test_the_default_of_every_ablation_is_one_of_its_values() -> None:
+    assert [one.name for one in ABLATIONS.values() if one.default not in one.values] == []
+
+
+def test_unknown_ablations_are_refused() -> None:
+    with pytest.raises(InputError, match=r"No ablation colour\. There are attention, lambda"):
+        chosen(("colour",))
+
+
+def test_tables_go_between_their_marks_and_nothing_else_changes(tmp_path: Path) -> None:
+    begin, end = tables.marks("quality")
+    page = tmp_path / "results.md"
+    page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
+    tables.insert(page, "quality", "new")
+    assert page.read_text() == f"before\n{begin}\n\nnew\n\n{end}\nafter\n"
+
+
+@pytest.mark.parametrize(("text", "why"), [("no marks", "has no place for the tables"), (None, "Cannot read")])
+def test_a_page_without_marks_is_refused(tmp_path: Path, text: str | None, why: str) -> None:
+    page = tmp_path / "results.md"
+    if text:
+        page.write_text(text)
+    with pytest.raises(InputError, match=why):
+        tables.insert(page, "quality", "new")
+
+
+def test_results_are_written_as_json_markdown_and_figures(tmp_path: Path) -> None:
+    places = results.Places(tmp_path, None)
+    pictures = results.quality_pictures(OUTCOMES, places.figures)
+    results.publish("quality", "aspectra bench quality", tables.quality_grids(OUTCOMES), pictures, OUTCOMES, places)
+    assert [cell["name"] for cell in json.loads((tmp_path / "quality.json").read_text())["cells"]] == [
+        "majority",
+        "teacher",
+        "teacher",
+    ]
+    assert "figures/f1-per-set.png" in (tmp_path / "quality.md").read_text()
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".png", ".svg"}
+
+
+def test_figures_of_ablations_are_the_same_twice(tmp_path: Path) -> None:
+    made = [outcome(f"attention {kind}", 0, 0.8) for kind in ("smooth", "regular", "mean")]
+    made += [outcome(f"lambda {value}", 0, 0.8) for value in ABLATIONS["lambda"].values]
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        results.ablation_pictures(made, chosen(("attention", "lambda")), folder)
+    names = sorted(path.name for path in (tmp_path / "a").glob("*.svg"))
+    assert names == ["ablation-attention.svg", "ablation-lambda.svg", "attention.svg"]
+    assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
+
+
+def test_growth_is_drawn(tmp_path: Path) -> None:
+    rows = [
+        {"segments": size, "seconds": dict.fromkeys(figures.STAGES, size / 1e4), "peak_gb": dict.fromkeys(figures.STAGES, 0.5)}
+        for size in (10_000, 100_000)
+    ]
+    assert figures.draw_growth(rows, tmp_path) == "growth.png"
+    assert "exponent 1.00" in (tmp_path / "growth.svg").read_text()
