@@ -34,7 +34,9 @@ test: lint browser
 	$(BIN)/pytest -n 2
 
 bench: install
-	$(BIN)/python -m aspectra.bench --data $(DATA)
+	$(BIN)/aspectra bench quality --data $(DATA) --jobs 2 --markdown docs/results.md
+	$(BIN)/aspectra bench ablation --data $(DATA) --sets citysearch,tv --jobs 2 --markdown docs/results.md
+	$(BIN)/aspectra bench speed --data $(DATA) --markdown docs/results.md
 
 clean:
-	rm -rf $(VENV) demo bench-runs
+	rm -rf $(VENV) demo bench-runs bench-results
