@@ -80,3 +80,8 @@ def test_answers_of_a_wrong_shape_or_not_finite_are_refused(task: Task, answers:
 def test_the_majority_answer_scores_what_the_report_says(task: Task) -> None:
     report = examine(Majority(), task)["test"]
     assert report["f1_micro"] == report["majority_f1_micro"]
+
+
+def test_a_task_knows_seed_words_of_its_aspects(task: Task) -> None:
+    assert set(task.seed_words) < set(task.aspects)
+    assert task.seed_words["Noise"]["loud"] == 1.0

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from aspectra.bench.sets import BenchmarkSet
+from aspectra.bench.sets import BenchmarkSet, Seeds
 from aspectra.bench.versions import FIT_CODE, code_mark
 from aspectra.detector import AspectDetector, quiet
 from aspectra.evaluate import Gold
@@ -66,6 +66,11 @@ class Task:
     @property
     def aspects(self) -> tuple[str, ...]:
         return tuple(sorted(set().union(*self.dev.aspects)))
+
+    @cached_property
+    def seed_words(self) -> Seeds:
+        """Return words with weights for each aspect, for systems that are told some."""
+        return self.bench.read_seeds(self.data)
 
     @property
     def run(self) -> Path:

@@ -16,7 +16,7 @@ from aspectra.config import FitConfig
 from aspectra.errors import InputError
 from aspectra.evaluate import Gold, read_gold
 from aspectra.fitting import Reviews
-from aspectra.sample import generate, write
+from aspectra.sample import SEEDS, generate, write
 from aspectra.text.read import open_source
 
 TOPICS = 60
@@ -25,6 +25,7 @@ SAMPLE = "sample"
 SAMPLE_REVIEWS, SAMPLE_GOLD = 1500, 600
 
 Read = Callable[[list[Path]], Gold]
+Seeds = dict[str, dict[str, float]]  # aspect -> seed word -> weight
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class BenchmarkSet:
     read_dev: Read
     read_test: Read
     settings: dict[str, Any] = field(default_factory=dict)
+    read_seeds: Callable[[Path], Seeds] = lambda data: {}
     stand_in: str = ""
     own_corpus: str = ""
     """The corpus that belongs to the set; where it is there it is used, and nothing stands in."""
@@ -68,6 +70,11 @@ def oposum(name: str, title: str, domain: str, corpus: str, stand_in: str, examp
     def read(paths: list[Path]) -> Gold:
         return datasets.load_oposum(paths[0])
 
+    def read_seeds(data: Path) -> Seeds:
+        return datasets.load_seedwords(
+            data / f"seedwords/{domain}.30-weights.txt", datasets.load_aspects(data / f"oposum/{domain}-dev.asp")
+        )
+
     return BenchmarkSet(
         name=name,
         title=title,
@@ -78,6 +85,7 @@ def oposum(name: str, title: str, domain: str, corpus: str, stand_in: str, examp
         read_dev=read,
         read_test=read,
         settings={"segment": "clause", "n_topics": TOPICS},
+        read_seeds=read_seeds,
         stand_in=stand_in,
         own_corpus=f"oposum/{domain}.trn",
         examples=examples,
@@ -99,6 +107,9 @@ ALL = (
         read_dev=datasets.load_semeval,
         read_test=lambda paths: datasets.load_citysearch(paths[0].parent),
         settings={"n_topics": TOPICS},
+        read_seeds=lambda data: datasets.load_seedwords(
+            data / "seedwords/citysearch.30-weights.txt", ("Staff", "Ambience", "Food")
+        ),
         examples=(
             "the waiter forgot our drinks and never apologized",
             "crispy duck with a sweet ginger sauce",
@@ -135,6 +146,7 @@ ALL = (
         read_dev=only_file,
         read_test=only_file,
         settings={"n_topics": 30, "min_count": 5, "vector_size": 64, "steps": 600, "warmup": 100},
+        read_seeds=lambda data: {aspect: dict.fromkeys(words, 1.0) for aspect, words in SEEDS.items()},
         stand_in="made-up reviews, to try the benchmark",
         examples=("the pump is so loud that it wakes the house", "a bitter taste and thin crema", "descaling takes half an hour"),
     ),

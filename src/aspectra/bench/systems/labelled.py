@@ -39,7 +39,7 @@ class LogisticOnDev:
 
 @dataclass(frozen=True)
 class TeacherWithLabels:
-    """The teacher's γ averaged with a logistic regression on its segment vectors; dev, cross-validated, chooses the weight."""
+    """The teacher's γ averaged with a logistic regression on its topic probabilities; dev, cross-validated, chooses the weight."""
 
     name: str = "teacher+dev"
     title: str = "teacher + dev labels"
@@ -52,10 +52,15 @@ class TeacherWithLabels:
     def fit(self, task: Task) -> Frozen:
         detector, gold = task.teacher, gold_matrix(task.dev.aspects, task.aspects)
 
-        def features(texts: Sequence[str]) -> np.ndarray:
+        def logs(texts: Sequence[str]) -> np.ndarray:
             beta = detector.topic_probabilities(list(texts))
             return np.asarray(np.log(np.nan_to_num(beta, nan=1 / beta.shape[1]) + 1e-4))
 
+        def features(texts: Sequence[str]) -> np.ndarray:
+            return np.asarray((logs(texts) - middle) / width)
+
+        on_dev = logs(task.dev.texts)
+        middle, width = on_dev.mean(0), np.maximum(on_dev.std(0), 1e-6)
         seen, gamma = features(task.dev.texts), task.probabilities(detector, task.dev.texts)
         weight = choose_weight(seen, gamma, gold, task)
         model = logistic(seen, gold)
