@@ -31,8 +31,8 @@ def test_a_table_has_mean_and_spread_beside_the_published_values() -> None:
     rows = {row[0]: row[1] for row in tables.quality_grids(OUTCOMES)[0].rows}
     assert rows["teacher"] == "89.0 ±1.4"
     assert rows["majority answer"] == "44.4"
-    assert rows["SSCL (published)"] == "88.6"
-    assert "MATE (published)" not in rows
+    assert rows["SSCL †"] == "88.6"
+    assert "MATE †" not in rows
 
 
 def test_a_failed_cell_stays_in_the_table_with_its_reason() -> None:
@@ -57,7 +57,7 @@ def test_a_stand_in_corpus_is_marked() -> None:
 def test_f1_by_aspect_stands_beside_table_4() -> None:
     grid = tables.aspect_grid(OUTCOMES, SETS["citysearch"])
     assert grid.header == ["system", "Ambience", "Food", "Staff"]
-    assert ["SSCL (published)", "82.4", "93.1", "81.7"] in grid.rows
+    assert ["SSCL †", "82.4", "93.1", "81.7"] in grid.rows
 
 
 def test_an_ablation_shows_test_dev_and_what_was_published() -> None:

@@ -25,7 +25,7 @@ FIGURES = {
     "f1_macro_without_general": "macro −G",
 }
 NOTHING, FAILED = "–", "failed"
-PUBLISHED = " (published)"
+PUBLISHED = " †"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,10 @@ def marked(outcomes: Iterable[Outcome], name: str, text: str) -> str:
 
 def set_notes(outcomes: Sequence[Outcome], sets: Sequence[str]) -> list[str]:
     seeds = len({one.seed for one in outcomes})
-    notes = [f"Test, mean ± sd over {seeds} seed{'s' * (seeds > 1)}; majority and logistic regression do not depend on the seed."]
+    notes = ["† published by the paper, on its own corpora."]
+    notes += [
+        f"Test, mean ± sd over {seeds} seed{'s' * (seeds > 1)}; majority and logistic regression do not depend on the seed."
+    ]
     said = {name: stand_in(outcomes, name) for name in sets}
     return notes + [
         f"* {name}: low-resource, a stand-in corpus, not comparable with the paper ({why})." for name, why in said.items() if why
@@ -167,7 +170,9 @@ def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
     own = [one for one in outcomes if one.name.startswith(ablation.name + " ")]
     seeds = len({one.seed for one in own})
     dev = "dev scored with the teacher's map" if ablation.student else "dev is cross-validated"
-    notes = [f"F1 on test ({', '.join(f'{one} {FIGURES[SETS[one].headline]}' for one in sets)}), {seeds} seeds; {dev}."]
+    notes = [
+        f"F1 on test ({', '.join(f'{one} {FIGURES[SETS[one].headline]}' for one in sets)}), {seeds} seed{'s' * (seeds > 1)}; {dev}."
+    ]
     return Grid(ablation.title, header, rows, [*notes, *failures(own)])
 
 

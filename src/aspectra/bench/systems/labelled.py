@@ -23,7 +23,7 @@ class LogisticOnDev:
     """What a user with labels would do instead: the mean of the encoder's states and scikit-learn's logistic regression."""
 
     name: str = "logistic"
-    title: str = "logistic regr. on dev"
+    title: str = "logistic on dev"
     encoder: str = StudentConfig.encoder
     seeded: bool = False
     learns_from_dev: bool = True
@@ -42,7 +42,7 @@ class TeacherWithLabels:
     """The teacher's γ averaged with a logistic regression on its topic probabilities; dev, cross-validated, chooses the weight."""
 
     name: str = "teacher+dev"
-    title: str = "teacher + dev labels"
+    title: str = "teacher + labels"
     seeded: bool = True
     learns_from_dev: bool = True
 
