@@ -6,8 +6,21 @@ import torch
 
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
+from aspectra.errors import InputError
 from aspectra.loop import optimise
-from aspectra.teacher.train import MOST_STEPS, Trained, batches, choose_steps, encode, start_topics, torch_threads, train
+from aspectra.teacher import train as training
+from aspectra.teacher.train import (
+    MOST_STEPS,
+    Trained,
+    batches,
+    choose_start,
+    choose_steps,
+    encode,
+    segment_means,
+    start_topics,
+    torch_threads,
+    train,
+)
 from aspectra.vectors import WordVectors
 
 GROUPS, WORDS_EACH, D = 4, 6, 8
@@ -46,7 +59,7 @@ def test_it_learns_planted_topics(attention: str) -> None:
 
 def test_every_topic_moves() -> None:
     _, vectors, _ = planted()
-    trained = learn()
+    trained = learn(start="words")
     moved = np.linalg.norm(trained.teacher.topics.detach().numpy() - start_topics(vectors, GROUPS, 0), axis=1)
     assert (moved > 0.01).all()
 
@@ -100,6 +113,45 @@ def test_only_the_given_rows_are_trained_on() -> None:
 @pytest.mark.parametrize(("rows", "steps", "expected"), [(100, 0, 4000), (300_000, 0, 6000), (10**7, 0, MOST_STEPS), (100, 7, 7)])
 def test_steps_are_those_asked_for_or_one_pass_within_bounds(rows: int, steps: int, expected: int) -> None:
     assert choose_steps(rows, FitConfig(steps=steps)) == expected
+
+
+def test_a_segment_to_start_from_is_the_mean_of_its_first_words() -> None:
+    tokens, vectors, _ = planted(20)
+    config = FitConfig(max_tokens=4)
+    rows = np.array([2, 7, 11])
+    found = segment_means(tokens, rows, vectors, config)
+    literal = [
+        np.mean([vectors.matrix[i] for i in tokens.ids[tokens.offsets[r] :][: min(4, tokens.lengths[r])]], axis=0) for r in rows
+    ]
+    order = np.random.default_rng(config.seed).permutation(3)
+    np.testing.assert_allclose(found, np.array(literal)[order], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("small", "same_as"), [(301, "segments"), (300, "words")])
+def test_topics_start_from_segments_only_in_a_small_corpus(monkeypatch: pytest.MonkeyPatch, small: int, same_as: str) -> None:
+    tokens, vectors, _ = planted()
+    monkeypatch.setattr(training, "SMALL", small)
+    by_size, asked, other = (
+        choose_start(tokens, np.arange(300), vectors, FitConfig(n_topics=GROUPS, start=start))
+        for start in ("auto", same_as, {"words": "segments", "segments": "words"}[same_as])
+    )
+    np.testing.assert_array_equal(by_size, asked)
+    assert not np.array_equal(by_size, other)
+
+
+def test_at_most_a_sample_of_the_segments_is_clustered(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens, vectors, _ = planted()
+    monkeypatch.setattr(training, "START_SAMPLE", 50)
+    assert segment_means(tokens, np.arange(300), vectors, FitConfig()).shape == (50, D)
+
+
+def test_too_few_different_segments_start_from_words_unless_segments_were_asked_for() -> None:
+    _, vectors, _ = planted()
+    tokens, rows = Ragged.of(np.array([1, 2, 3] * 9), np.full(9, 3)), np.arange(9)
+    by_size = choose_start(tokens, rows, vectors, FitConfig(n_topics=GROUPS))
+    np.testing.assert_array_equal(by_size, start_topics(vectors, GROUPS, 0))
+    with pytest.raises(InputError, match="only 1 different segments to start 4 topics from"):
+        choose_start(tokens, rows, vectors, FitConfig(n_topics=GROUPS, start="segments"))
 
 
 def test_encode_gives_each_row_its_own_beta_and_nothing_to_a_row_without_words() -> None:

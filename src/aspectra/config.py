@@ -14,6 +14,7 @@ from aspectra.errors import ConfigError
 
 SEGMENTS = ("sentence", "clause", "none")
 ATTENTIONS = ("smooth", "regular", "mean")
+STARTS = ("auto", "words", "segments")
 GENERAL = "General"
 
 
@@ -67,6 +68,9 @@ class TeacherConfig:
     """The contrastive model that discovers topics."""
 
     n_topics: int = setting(30, "Number K of topics to discover; at least three times the aspects you want.", "30")
+    start: str = setting(
+        "auto", "What topics start from, by k-means: auto takes segments if there are fewer than 200000.", "words", STARTS
+    )
     attention: str = setting("smooth", "How words are weighed into a segment.", "smooth", ATTENTIONS)
     smoothness: float = setting(0.5, "Smoothness λ of smooth attention; smaller is closer to the mean.", "0.5")
     temperature: float = setting(1.0, "Temperature μ of the contrastive loss.", "1")

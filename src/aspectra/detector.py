@@ -95,6 +95,7 @@ class AspectDetector(BaseEstimator):
         negative: int = DEFAULT.negative,
         vector_epochs: int = DEFAULT.vector_epochs,
         workers: int = DEFAULT.workers,
+        start: str = DEFAULT.start,
         attention: str = DEFAULT.attention,
         smoothness: float = DEFAULT.smoothness,
         temperature: float = DEFAULT.temperature,

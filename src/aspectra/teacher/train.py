@@ -1,4 +1,4 @@
-"""Training of the teacher: topics start as k-means centroids of the word vectors and learn by contrast, in one pass over the segments."""
+"""Training of the teacher: topics start as k-means centroids of word vectors, or of segments in a small corpus, and learn by contrast."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
+from aspectra.errors import InputError
 from aspectra.loop import optimise, warmup_rate
 from aspectra.teacher.model import Teacher
 from aspectra.vectors import Progress, WordVectors
@@ -20,6 +21,10 @@ from aspectra.vectors import Progress, WordVectors
 LOG_EVERY = 100
 ENCODE_BATCH = 4096
 FEWEST_STEPS, MOST_STEPS = 4_000, 12_000
+SMALL = 200_000
+"""With fewer segments than this to train on, topics start from segments; one pass is then shorter than FEWEST_STEPS."""
+START_SAMPLE = 20_000
+"""At most so many segments are clustered."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,36 @@ def torch_threads(count: int) -> Iterator[None]:
 
 def start_topics(vectors: WordVectors, n_topics: int, seed: int) -> np.ndarray:
     """Return the K×D centroids of k-means over the word vectors."""
+    return centroids(vectors.matrix, n_topics, seed)
+
+
+def centroids(points: np.ndarray, n_topics: int, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
-    centroids = KMeans(n_topics, n_init=1, random_state=seed).fit(vectors.matrix).cluster_centers_
-    return np.asarray(centroids, dtype=np.float32)
+    return np.asarray(KMeans(n_topics, n_init=1, random_state=seed).fit(points).cluster_centers_, dtype=np.float32)
+
+
+def choose_start(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig) -> np.ndarray:
+    """Return the topics to start from, K×D: of words or of segments, as asked for or by the size of the corpus."""
+    if config.start == "words" or (config.start == "auto" and len(rows) >= SMALL):
+        return start_topics(vectors, config.n_topics, config.seed)
+    means = segment_means(tokens, rows, vectors, config)
+    different = len(np.unique(means, axis=0))
+    if different >= config.n_topics:
+        return centroids(means, config.n_topics, config.seed)
+    if config.start == "auto":
+        return start_topics(vectors, config.n_topics, config.seed)
+    raise InputError(
+        f"There are only {different} different segments to start {config.n_topics} topics from. Give more reviews, or use --start words."
+    )
+
+
+def segment_means(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig) -> np.ndarray:
+    """Return the mean word vector of some of the rows, at most START_SAMPLE×D."""
+    drawn = np.random.default_rng(config.seed).permutation(rows)[:START_SAMPLE]
+    words = tokens.select(drawn, config.max_tokens)
+    sums = np.add.reduceat(vectors.matrix[words.ids], words.offsets[:-1])
+    return np.asarray(sums / words.lengths[:, None], dtype=np.float32)
 
 
 def choose_steps(n_rows: int, config: FitConfig) -> int:
@@ -71,7 +102,7 @@ def batches(rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[np.ndar
 def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress) -> Trained:
     """Train a teacher on some rows of the corpus."""
     torch.manual_seed(config.seed)
-    start = torch.from_numpy(start_topics(vectors, config.n_topics, config.seed))
+    start = torch.from_numpy(choose_start(tokens, rows, vectors, config))
     teacher = Teacher(torch.from_numpy(vectors.matrix), start, config)
     history: list[dict[str, float]] = []
     steps = choose_steps(len(rows), config)
