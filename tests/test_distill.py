@@ -133,11 +133,13 @@ def test_the_rate_rises_and_falls_to_almost_nothing() -> None:
     assert rates[-1] < 0.02
 
 
-def test_the_student_learns_what_its_teacher_says(home: Path, sample: Sample) -> None:
-    detector, student = AspectDetector.load(home), Student.from_pretrained(home / FOLDER)
-    texts = sample.reviews["text"][:300]
-    agree = student.probabilities(texts.to_list()).argmax(1) == detector.predict_proba(texts).argmax(1)
-    assert agree.mean() > 0.5
+def test_the_student_learns_what_its_teacher_says(home: Path, encoder: Path, tmp_path: Path) -> None:
+    detector = AspectDetector.load(home)
+    student = distill(detector, tiny.config(encoder, epochs=30, learning_rate=0.03), tmp_path)
+    texts = detector.corpus_.segments["text"][:1000]
+    taught = detector.predict_proba(texts).argmax(1)
+    agree = student.probabilities(texts.to_list()).argmax(1) == taught
+    assert agree.mean() > np.bincount(taught).max() / len(taught) + 0.05  # no constant answer agrees so often
     assert min(student.card.learnt.values()) > 30
 
 
