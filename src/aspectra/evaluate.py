@@ -14,12 +14,15 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -190,3 +193,50 @@ def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
         "f1_macro_without_general": f1[counted].mean() if counted.any() else 0.0,
     }
     return {name: float(value) for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of the answers at least this confident: their share of all, and how many of them are right."""
+
+    confidence: float
+    coverage: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Scores on gold segments, and how they depend on the confidence that is asked for."""
+
+    report: Report
+    curve: tuple[Coverage, ...]
+
+
+class Labeller(Protocol):
+    """What labels segments, one row each: an AspectDetector, or one with its student."""
+
+    @property
+    def classes_(self) -> np.ndarray: ...
+
+    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame: ...
+
+
+def grade(labeller: Labeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
+    """Label gold segments and score the answers, which are restricted to `only` if given."""
+    frame = labeller.label_segments(gold.texts, only)
+    answers = frame["aspect"].to_list()
+    right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
+    return Grade(
+        score(gold.aspects, answers, only or tuple(labeller.classes_)), coverage_curve(right, frame["probability"].to_numpy())
+    )
+
+
+def coverage_curve(right: Sequence[bool], confidence: np.ndarray, points: int = 20) -> tuple[Coverage, ...]:
+    """Ask for ever less confidence until all answers count; equally confident ones come together."""
+    order = np.argsort(-confidence, kind="stable")
+    accuracy = np.cumsum(np.asarray(right, dtype=float)[order]) / np.arange(1, len(order) + 1)
+    sure = confidence[order]
+    last = np.flatnonzero(np.append(sure[1:] < sure[:-1], True))  # the last of each equal run
+    wanted = np.linspace(1 / points, 1, points) * len(order)
+    chosen = sorted({int(last[np.searchsorted(last + 1, want - 1e-9).clip(0, len(last) - 1)]) for want in wanted})
+    return tuple(Coverage(float(sure[at]), (at + 1) / len(order), float(accuracy[at])) for at in chosen)

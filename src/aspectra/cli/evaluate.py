@@ -23,7 +23,7 @@ def command(
     quiet: show.Quiet = False,
 ) -> None:
     """Score labels against gold: per aspect, micro, macro, weighted, without General, and beside the majority answer."""
-    from aspectra.evaluate import keep_only, read_gold, score
+    from aspectra.evaluate import grade, keep_only, read_gold
     from aspectra.student.labelling import load_labeller
 
     show.check_model(model)
@@ -32,9 +32,7 @@ def command(
     kept = keep_only(data, wanted) if wanted else data
     if len(kept.texts) < len(data.texts):
         show.note(f"Left out {len(data.texts) - len(kept.texts)} segments of other aspects.", quiet)
-    labeller = load_labeller(run, model)
-    frame = labeller.label_segments(kept.texts, wanted)
-    report = score(kept.aspects, frame["aspect"].to_list(), wanted or tuple(labeller.classes_))
+    report = grade(load_labeller(run, model), kept, wanted).report
     if as_json:
         print(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
     else:
