@@ -46,7 +46,8 @@ def command(
     quiet: show.Quiet = False,
 ) -> None:
     """Write a report of labels: what is said, what changed, what is new, with examples; one HTML file that needs no network."""
-    from aspectra.report.content import Request, build
+    from aspectra.report.build import build
+    from aspectra.report.content import Request
     from aspectra.report.labels import Roles
     from aspectra.report.words import headlines
     from aspectra.report.write import check_outputs, write_report

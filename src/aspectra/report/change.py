@@ -51,9 +51,15 @@ def matters(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def gaps(one: Tally, two: Tally, comparisons: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return low and high ends of two − one, and whether it may be claimed; reviews of the two sides differ."""
+    """Return low and high ends of two − one, and whether it may be claimed; the two have no review in common.
+
+    A side with few mentions underrates its own variance: it is at least that of independent segments at the common share.
+    """
     gap = two.share - one.share
-    reach = quantile(comparisons) * np.sqrt(one.variance + two.variance)
+    common = (one.mentions + two.mentions) / np.maximum(one.segments + two.segments, 1)
+    least = common * (1 - common)
+    variance = sum(np.maximum(side.variance, least / np.maximum(side.segments, 1)) for side in (one, two))
+    reach = quantile(comparisons) * np.sqrt(variance)
     enough = (one.reviews >= FEW) & (two.reviews >= FEW) & (one.mentions + two.mentions >= FEW)
     claimed = enough & (np.abs(gap) > reach) & (reach > 0) & matters(one.share, two.share)
     return gap - reach, gap + reach, claimed
@@ -65,7 +71,7 @@ def changes(counted: Tally, names: Sequence[str], shown: Sequence[int], n_groups
     `counted` is groups × periods × classes, in order of time; `shown` are the places of the periods that may begin something.
     """
     whole = counted.merge(0)
-    parts = [(None, whole), *((group, counted.at(group)) for group in range(n_groups) if len(counted.mentions) > 1)]
+    parts = [(None, whole), *((group, counted.at(group)) for group in range(n_groups))]
     moments = [place for place in shown if place > 0]
     comparisons = len(parts) * len(moments) * len(names)
     found = []

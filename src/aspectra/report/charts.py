@@ -33,9 +33,10 @@ from aspectra.report.marks import (
 from aspectra.report.words import percent, percents
 
 if TYPE_CHECKING:
+    from aspectra.report.change import Difference
     from aspectra.report.content import Cells, Content, SubAspect
 
-MOST_PANELS, MOST_TOPICS = 12, 8
+MOST_PANELS, MOST_TOPICS, MOST_WITHIN = 12, 8, 4
 INTERVALS = f"95{words.NARROW}% intervals"
 
 
@@ -118,12 +119,15 @@ def trend_chart(content: Content) -> Chart | None:
     order = [one.name for one in content.shares if one.name != GENERAL] or list(content.aspects)
     changed = {change.name for change in content.changes if change.group is None}
     shown = sorted(order, key=lambda name: name not in changed)[:MOST_PANELS]
-    panels = tuple(trend_panel(content, content.trend, name) for name in order if name in shown)
+    overall = {change.name: change for change in content.changes if change.group is None}
+    panels = [trend_panel(content, content.trend, name, overall.get(name)) for name in order if name in shown]
+    within = [change for change in words.specific(content.changes) if change.group is not None][:MOST_WITHIN]
+    panels += [trend_panel(content, content.group_trends[change.group or 0], change.name, change) for change in within]
     subtitle = (
         f"Share of segments by {content.unit}; shaded: {INTERVALS}; a dashed line marks a change beyond chance. "
         "Each panel has a scale of its own."
     )
-    return Chart("trend", words.changes_title(content), subtitle, panels)
+    return Chart("trend", words.changes_title(content), subtitle, tuple(panels))
 
 
 def moment(day: date) -> int:
@@ -131,7 +135,7 @@ def moment(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
 
 
-def trend_panel(content: Content, trend: Cells, name: str) -> Spec:
+def trend_panel(content: Content, trend: Cells, name: str, change: Difference | None) -> Spec:
     at = content.aspects.index(name)
     parts = zip(trend.starts, trend.names, trend.share[:, at], trend.low[:, at], trend.high[:, at], trend.reviews, strict=True)
     values = [
@@ -149,13 +153,13 @@ def trend_panel(content: Content, trend: Cells, name: str) -> Spec:
         layer("line", {"color": BLUE, "strokeWidth": 2}, x=x, y=y),
         layer("point", {"filled": True, "color": BLUE, "size": 14, "opacity": 1}, ("period", "of segments", "reviews"), x=x, y=y),
     ]
-    change = next((one for one in content.changes if one.group is None and one.name == name), None)
-    subtitle = "no clear change"
+    title, subtitle = name, "no clear change"
     if change is not None:
         subtitle = f"{percent(change.before, 1)} → {percent(change.after, 1)} since {content.period_names[change.at]}"
         start = {"datum": moment(content.period_starts[change.at]), "type": "temporal"}
+        title += words.where(change, content)
         layers.insert(0, layer("rule", {"strokeDash": [4, 3], "color": ORANGE}, x=start))
-    return {"data": {"values": values}, "layer": layers, "height": 110, "title": {"text": name, "subtitle": subtitle}}
+    return {"data": {"values": values}, "layer": layers, "height": 110, "title": {"text": title, "subtitle": subtitle}}
 
 
 def groups_chart(content: Content) -> Chart | None:

@@ -42,7 +42,7 @@ def confusion_chart(content: Content) -> Chart | None:
         for answer, n in zip(names, row, strict=False)
     ]
     x, y = {**word("answer", names), "title": "answer"}, {**word("gold", names, labelLimit=150), "title": "gold"}
-    shade = number("part", scheme="blues", domain=[0, 1])
+    shade = number("part", range=["#f3f6f9", "#08519c"], domain=[0, 1])
     spec = cells_chart(values, x, y, shade, "datum.part > 0.5", ("gold", "answer", "segments"))
     title = f"{percent(grade.report.accuracy)} of {grade.report.n:,} gold segments are answered rightly"
     return Chart("confusion", title, f"Segments of {content.quality.gold} by gold aspect and answer.", (spec,), wide=True)

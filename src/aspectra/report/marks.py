@@ -62,7 +62,7 @@ def rows_chart(values: list[Spec], layers: list[Spec], step: int = 0) -> Spec:
     """One row per value, in the order given, with its name at the left."""
     y = word("name", [value["name"] for value in values], labelLimit=190)
     rows = [{**one, "encoding": {"y": y, **one["encoding"]}} for one in layers]
-    return {"data": {"values": values}, "layer": rows, "height": {"step": step or (26 if len(values) <= 20 else 19)}}
+    return {"data": {"values": values}, "layer": rows, "height": len(values) * (step or (26 if len(values) <= 20 else 19))}
 
 
 def cells_chart(values: list[Spec], x: Spec, y: Spec, shade: Spec, pale: str, tips: Sequence[str]) -> Spec:
@@ -74,4 +74,4 @@ def cells_chart(values: list[Spec], x: Spec, y: Spec, shade: Spec, pale: str, ti
         layer("rect", {"stroke": WHITE}, tips, x=x, y=y, color={**shade, "legend": None}),
         layer("text", {"fontSize": 11}, x=x, y=y, text={"field": "label"}, color=ink),
     ]
-    return {"data": {"values": values}, "layer": layers, "height": {"step": 25}}
+    return {"data": {"values": values}, "layer": layers, "height": 25 * len(y["sort"])}

@@ -81,7 +81,7 @@ def facts(content: Content) -> str:
     values = {
         "reviews": count(told.reviews),
         "segments": count(told.segments),
-        "about a specific aspect": percent(told.specific),
+        "about an aspect": percent(told.specific),
         "with known words": percent(told.known),
         "mean confidence": percent(told.confidence),
         **({f"mean {content.roles.rating}": f"{told.rating:.2f}"} if told.rating is not None else {}),
@@ -147,8 +147,7 @@ def change(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Tab
 
 
 def sheet(head: str, told: list[str], table: Table | None) -> str:
-    body = items(told, "says") or '<p class="soft">None beyond chance.</p>'
-    return f'<div class="sheet"><h3>{head}</h3>{body}{details(table, "All of them")}</div>\n'
+    return f'<div class="sheet"><h3>{head}</h3>{items(told, "says")}{details(table, "All of them")}</div>\n' if told else ""
 
 
 def comparison(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def write_pictures(charts: Mapping[str, Chart], folder: Path) -> list[Path]:
     return paths
 
 
+@cache
 def vega_script() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script for the page."""
     import vl_convert

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-SURE = 0.95
+SURE, CLAIM = 0.95, 0.99
+"""Certainty of a single interval, and of all comparisons of a kind together before one of them is claimed as a finding."""
 FEW = 30
 """With fewer reviews than this nothing is said about a period or a side of a comparison."""
 
 
-def quantile(comparisons: int = 1) -> float:
-    """How many standard errors an interval reaches if all of so many comparisons are to hold together (Bonferroni)."""
-    return NormalDist().inv_cdf(1 - (1 - SURE) / 2 / max(1, comparisons))
+def quantile(comparisons: int | None = None) -> float:
+    """How many standard errors an interval reaches: a single one, or each of so many that must hold together (Bonferroni)."""
+    error = 1 - SURE if comparisons is None else (1 - CLAIM) / max(1, comparisons)
+    return NormalDist().inv_cdf(1 - error / 2)
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,9 @@ def tally(frame: pl.DataFrame, code: str, n_codes: int, n_groups: int, periods: 
     )  # fmt: skip
 
 
-def share_interval(counted: Tally, comparisons: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def share_interval(counted: Tally) -> tuple[np.ndarray, np.ndarray]:
     """Return low and high ends, …×A: Wilson's interval at the sample size that independent segments would need for this variance."""
-    share, z = counted.share, quantile(comparisons)
+    share, z = counted.share, quantile()
     spread = share * (1 - share)
     size = np.where(counted.variance > 0, spread / np.maximum(counted.variance, 1e-30), counted.reviews)
     size = np.maximum(np.minimum(size, counted.segments), 1)
@@ -111,13 +113,13 @@ class Rating:
     differs: bool  # from the others, in all aspects' comparisons together
 
 
-def mean_interval(n: int, mean: float, sd: float, comparisons: int = 1) -> tuple[float, float]:
+def mean_interval(n: int, mean: float, sd: float) -> tuple[float, float]:
     """Return the t interval of a mean of independent reviews."""
     from scipy.stats import t
 
     if n < 2:
         return float("-inf"), float("inf")
-    reach = float(t.ppf(1 - (1 - SURE) / 2 / comparisons, n - 1)) * sd / n**0.5
+    reach = float(t.ppf(1 - (1 - SURE) / 2, n - 1)) * sd / n**0.5
     return mean - reach, mean + reach
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 NARROW = "\u202f"
 """A narrow space that does not break, before a per-cent sign."""
 MOST_CHANGES = 10
-TOGETHER = f"In brackets: 95{NARROW}% intervals of the difference, which hold for all comparisons at once. What may be chance is left out."
+TOGETHER = (
+    f"In brackets: how large the difference is, 99{NARROW}% certain for all comparisons at once. What may be chance is left out."
+)
 
 
 def percent(share: float, digits: int | None = None) -> str:
@@ -93,19 +95,20 @@ def specific(found: Sequence[Difference]) -> list[Difference]:
     return [one for one in found if one.name != GENERAL]
 
 
+def where(change: Difference, content: Content) -> str:
+    return "" if change.group is None or content.groups is None else f" for {content.groups.names[change.group]}"
+
+
 def change_sentence(change: Difference, content: Content) -> str:
     """Say what rose or fell, from when on, and where."""
     verb = "rose" if change.after > change.before else "fell"
-    where = "" if change.group is None or content.groups is None else f" for {content.groups.names[change.group]}"
-    since = content.period_names[change.at]
-    return f"{change.name}{where} {verb} from {percent(change.before, 1)} before {since} to {percent(change.after, 1)} since"
+    before = f"{percent(change.before, 1)} before {content.period_names[change.at]}"
+    return f"{change.name}{where(change, content)} {verb} from {before} to {percent(change.after, 1)} since"
 
 
 def changes_title(content: Content) -> str:
-    overall = [change for change in specific(content.changes) if change.group is None]
-    if not overall:
-        return "No aspect's share changed beyond chance"
-    return change_sentence(overall[0], content)
+    found = sorted(specific(content.changes), key=lambda change: change.group is not None)
+    return change_sentence(found[0], content) if found else "No aspect's share changed beyond chance"
 
 
 def contrast_sentence(contrast: Difference, content: Content) -> str:
@@ -149,7 +152,8 @@ def comparison_title(comparison: Comparison) -> str:
         return f"No share differs beyond chance from {comparison.name}"
     shift = claimed[0]
     verb = "more" if shift.after > shift.before else "less"
-    return f"{verb.capitalize()} about {shift.name} than in {comparison.name}: {percent(shift.after, 1)} against {percent(shift.before, 1)}"
+    shares = f"{percent(shift.after, 1)} against {percent(shift.before, 1)}"
+    return f"{verb.capitalize()} about {shift.name} than in {comparison.name}: {shares}"
 
 
 def agreement_sentence(comparison: Comparison) -> str:

@@ -29,7 +29,7 @@ async function drawCharts() {
   document.documentElement.dataset.ready = "true";
 }
 
-const PAGE = 30;
+const PAGE = 20;
 const evidence = read("evidence-data");
 let shown = PAGE;
 

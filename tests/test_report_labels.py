@@ -1,0 +1,170 @@
+"""Label files as the report reads them: every format, dates however written, and files that are something else."""
+
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pytest
+from labelled import label_file
+
+from aspectra.detector import AspectDetector
+from aspectra.errors import InputError
+from aspectra.report.dates import day_of, period_name, period_number, period_start
+from aspectra.report.labels import OTHERS, Roles, open_labels
+from aspectra.report.origin import check_origin
+from aspectra.sample import Sample
+
+
+@pytest.fixture(scope="module")
+def folder(detector: AspectDetector, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the same labels in every format."""
+    home = tmp_path_factory.mktemp("labels")
+    for suffix in (".parquet", ".csv", ".jsonl"):
+        label_file(detector, sample.reviews[:120], home / f"labelled{suffix}")
+    return home
+
+
+@pytest.fixture
+def labelled(folder: Path) -> pl.DataFrame:
+    return pl.read_parquet(folder / "labelled.parquet")
+
+
+def rewritten(frame: pl.DataFrame, path: Path) -> Path:
+    frame.write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_every_format_gives_the_same_labels(folder: Path, suffix: str) -> None:
+    first, second = open_labels(folder / "labelled.parquet"), open_labels(folder / f"labelled{suffix}")
+    assert first.roles == second.roles == Roles("date", "rating", "product")
+    assert (first.aspects, first.groups, first.unit) == (second.aspects, second.groups, second.unit)
+    columns = ["row", "review", "topic", "aspect", "day", "period", "rating", "group"]
+    assert first.frame.select(columns).equals(second.frame.select(columns))
+
+
+def test_a_csv_that_a_spreadsheet_wrote_with_semicolons_is_read(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    labelled.write_csv(tmp_path / "saved.csv", separator=";", include_bom=True)
+    assert len(open_labels(tmp_path / "saved.csv").frame) == len(labelled)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["2024-03-31", "2024-12-01"],
+        ["2024-03-31T23:59:01Z", "2024-12-01 08:00"],
+        ["03/31/2024", "12/1/2024"],
+        ["31.03.2024", "01.12.2024"],
+        ["31/03/2024", "1/12/2024"],
+        ["March 31, 2024", "December 1, 2024"],
+        ["3 31, 2024", "12 1, 2024"],
+        ["1711843200", "1733011200"],
+        ["1711843200000", "1733011200000"],
+    ],
+)
+def test_days_are_read_however_they_are_written(texts: list[str]) -> None:
+    rows = pl.LazyFrame({"when": texts})
+    day = day_of(rows, "when")
+    assert day is not None
+    assert rows.select(day).collect().to_series().to_list() == [date(2024, 3, 31), date(2024, 12, 1)]
+
+
+def test_numbers_and_bare_years_are_days_too() -> None:
+    for values, expected in (([1711843200, 1733011200], date(2024, 3, 31)), ([2024, 2023], date(2024, 1, 1))):
+        rows = pl.LazyFrame({"when": values})
+        day = day_of(rows, "when")
+        assert day is not None
+        assert rows.select(day).collect().item(0, 0) == expected
+
+
+def test_words_are_no_days() -> None:
+    assert day_of(pl.LazyFrame({"when": ["soon", "later", "2024-01-01"]}), "when") is None
+
+
+def test_periods_have_names_for_people() -> None:
+    day = pl.select(pl.lit(date(2012, 8, 9))).to_series().alias("day").to_frame()
+    for unit, name in (("month", "August 2012"), ("quarter", "Q3 2012"), ("year", "2012")):
+        number = day.select(period_number(pl.col("day"), unit)).item()
+        assert period_name(number, unit) == name
+        assert period_start(number, unit) <= date(2012, 8, 9) < period_start(number + 1, unit)
+
+
+def test_dates_that_cannot_be_read_are_counted(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    spoilt = labelled.with_columns(date=pl.when(pl.col("review") < 7).then(pl.lit("?")).otherwise(pl.col("date").cast(pl.String)))
+    labels = open_labels(rewritten(spoilt, tmp_path / "spoilt.parquet"))
+    assert labels.notes == ("7 of 120 reviews have no readable date in column 'date'.",)
+    assert labels.frame.filter(pl.col("period").is_null())["review"].n_unique() == 7
+
+
+def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    labels = open_labels(rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet"))
+    assert labels.roles == Roles()
+    assert (labels.groups, labels.notes, labels.dated) == ((), (), False)
+
+
+def test_the_largest_groups_have_names_and_the_rest_share_one(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    many = labelled.with_columns(product=pl.lit("P") + pl.col("review").floordiv(4).cast(pl.String))
+    labels = open_labels(rewritten(many, tmp_path / "many.parquet"))
+    assert len(labels.groups) == 13
+    assert labels.groups[-1] == OTHERS
+    assert labels.frame["group"].max() == 12
+
+
+def test_a_file_that_is_no_label_file_is_refused(sample_files: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"reviews.csv is not a label file: it has no column 'review'"):
+        open_labels(sample_files / "reviews.csv")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match=r"Cannot read .*broken.parquet: .* Give a file that aspectra label wrote"):
+        open_labels(tmp_path / "broken.parquet")
+    with pytest.raises(InputError, match=r"No such file"):
+        open_labels(tmp_path / "none.csv")
+    text = tmp_path / "labels.txt"
+    text.write_text("text")
+    with pytest.raises(InputError, match=r"must end in .parquet, .csv or .jsonl"):
+        open_labels(text)
+
+
+def test_damaged_labels_are_refused(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    twice = rewritten(pl.concat([labelled, labelled]), tmp_path / "twice.parquet")
+    with pytest.raises(InputError, match=r"has a segment number twice in one review"):
+        open_labels(twice)
+    strange = rewritten(labelled.with_columns(aspect=pl.lit("Else")), tmp_path / "strange.parquet")
+    with pytest.raises(InputError, match=r"row 1 has an aspect without a column p_…"):
+        open_labels(strange)
+    with pytest.raises(InputError, match=r"has no rows"):
+        open_labels(rewritten(labelled.head(0), tmp_path / "empty.parquet"))
+    words = labelled.with_columns(probability=pl.lit("high"))
+    with pytest.raises(InputError, match=r"cannot|can be read"):
+        open_labels(rewritten(words, tmp_path / "words.parquet"))
+
+
+def test_a_named_column_must_be_there_and_fit(folder: Path) -> None:
+    path = folder / "labelled.parquet"
+    with pytest.raises(InputError, match=r"no carried column 'brand'; it has review_id, product, date, rating"):
+        open_labels(path, Roles(group="brand"))
+    with pytest.raises(InputError, match=r"Column 'product' of .* holds no dates that can be read"):
+        open_labels(path, Roles(date="product"))
+    with pytest.raises(InputError, match=r"Column 'product' of .* holds no numbers"):
+        open_labels(path, Roles(rating="product"))
+
+
+def test_labels_of_another_run_are_refused(
+    folder: Path, labelled: pl.DataFrame, detector: AspectDetector, tmp_path: Path
+) -> None:
+    assert check_origin(open_labels(folder / "labelled.csv"), detector, has_student=False).model == "teacher"
+    other = rewritten(labelled.with_columns(topic=(pl.col("topic") + 1) % 16), tmp_path / "other.parquet")
+    with pytest.raises(InputError, match=r"was not labelled with this run: of \d+ segments checked only"):
+        check_origin(open_labels(other), detector, has_student=False)
+    renamed = rewritten(labelled.rename({"p_Taste": "p_Smell"}).with_columns(pl.col("aspect").replace("Taste", "Smell")), other)
+    with pytest.raises(InputError, match=r"labelled with other aspects \(Smell, Noise, General\)"):
+        check_origin(open_labels(renamed), detector, has_student=False)
+
+
+def test_labels_of_an_older_map_are_told_apart_from_a_students(
+    labelled: pl.DataFrame, detector: AspectDetector, tmp_path: Path
+) -> None:
+    changed = rewritten(labelled.with_columns(probability=pl.col("probability") * 0.5), tmp_path / "changed.parquet")
+    old = check_origin(open_labels(changed), detector, has_student=False)
+    assert old.model is None
+    assert "The topic map has changed since changed.parquet was labelled" in old.note
+    assert check_origin(open_labels(changed), detector, has_student=True).model == "student"
