@@ -11,4 +11,5 @@ say topics demo/run
 say map demo/run --dev demo/dev.jsonl
 say label demo/run demo/reviews.csv --id-column review_id -o demo/labelled.csv
 head -n 5 demo/labelled.csv | cut -c 1-200
+say report demo/run demo/labelled.csv --gold demo/test.jsonl -o demo/report.html
 say evaluate demo/run demo/test.jsonl

@@ -81,7 +81,7 @@ def topic_panel(aspect: str, subs: list[SubAspect], largest: float) -> Spec:
         }
         for sub in subs
     ]
-    x = {**number("share", domain=[0, largest * 1.3]), "axis": None}
+    x = {**number("share", domain=[0, largest * 1.55]), "axis": None}
     layers = [layer("bar", {"height": {"band": 0.6}, "color": SKY}, ("keywords", "label"), x=x), label(x, "share")]
     return {**rows_chart(values, layers, step=21), "title": aspect}
 

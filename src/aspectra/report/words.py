@@ -26,7 +26,7 @@ TOGETHER = (
 def percent(share: float, digits: int | None = None) -> str:
     """Write 0.031 as 3.1 % and 0.21 as 21 %."""
     if digits is None:
-        digits = 1 if share < 0.0995 else 0
+        digits = 1 if share < 0.0995 or 0.99 < share < 1 else 0
     if 0 < share < 0.0005:
         return f"under 0.1{NARROW}%"
     return f"{100 * share:.{digits}f}{NARROW}%"
