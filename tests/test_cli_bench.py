@@ -22,12 +22,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_quality_prints_writes_and_inserts_the_tables(aspectra: Call, home: Path, tmp_path: Path) -> None:
     page = tmp_path / "results.md"
     page.write_text("\n".join(tables.marks("quality")))
-    words = ("--systems", "majority,kmeans", "--seeds", 1, "--home", home, "-o", tmp_path, "--markdown", page, "--quiet")
+    words = ("--systems", "majority,kmeans,teacher", "--seeds", 1, "--home", home, "-o", tmp_path, "--markdown", page, "--quiet")
     answer = aspectra("bench", "quality", *words)
     assert (answer.code, answer.err) == (0, "")
     assert "k-means of words" in answer.out
     assert "| majority answer |" in page.read_text()
-    assert len(json.loads((tmp_path / "quality.json").read_text())["cells"]) == 2
+    assert len(json.loads((tmp_path / "quality.json").read_text())["cells"]) == 3
     assert (tmp_path / "figures/coverage-accuracy.svg").exists()
 
 

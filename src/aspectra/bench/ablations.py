@@ -15,13 +15,13 @@ ALONE = {"teacher_weight": 0.0}
 
 @dataclass(frozen=True)
 class Ablation:
-    """Values of one choice; `student` tells whose. `scale` is log, linear or none, for the figure; `default` stands out in it."""
+    """Values of one choice; `student` tells whose. `numbers` tells whether they are numbers, for the figure; `default` stands out in it."""
 
     name: str
     title: str
     values: dict[str, dict[str, Any]]
     default: str
-    scale: str = "none"
+    numbers: bool = False
     student: bool = False
 
     def system(self, value: str) -> System:
@@ -49,9 +49,9 @@ def entropies(*pairs: tuple[float, float]) -> dict[str, dict[str, Any]]:
 
 ALL = (
     Ablation("attention", "Attention", {kind: {"attention": kind} for kind in ("smooth", "regular", "mean")}, "smooth"),
-    Ablation("lambda", "Smoothness λ", each("smoothness", 0.1, 0.25, 0.5, 1, 2, 3, 4, 5), "0.5", "linear"),
-    Ablation("batch", "Batch size", each("batch_size", 10, 20, 50, 100, 200), "50", "log"),
-    Ablation("topics", "Number of topics", each("n_topics", 10, 20, 30, 60, 100), "60", "log"),
+    Ablation("lambda", "Smoothness λ", each("smoothness", 0.1, 0.25, 0.5, 1, 2, 3, 4, 5), "0.5", True),
+    Ablation("batch", "Batch size", each("batch_size", 10, 20, 50, 100, 200), "50", True),
+    Ablation("topics", "Number of topics", each("n_topics", 10, 20, 30, 60, 100), "60", True),
     Ablation(
         "filter",
         "Entropy filter, shares of log A (student alone)",
@@ -63,8 +63,8 @@ ALL = (
         "segments",
         "Segments to distil (student alone)",
         each("n_segments", 500, 1000, 2000, 4000, 8000, 16000),
-        "8000",
-        "log",
+        "16000",
+        numbers=True,
         student=True,
     ),
 )

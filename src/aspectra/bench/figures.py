@@ -19,6 +19,8 @@ from aspectra.rundir import atomic_path
 
 COLOURS = ("#0b6e99", "#d1622b", "#4c8c4a", "#8a4f9e", "#b8860b", "#555555", "#c2185b", "#2f4f8f", "#7a6a53")
 PAPER = "#222222"
+UNSURE = ("majority", "kmeans", "lda", "student-alone")
+"""Systems left out of the coverage figure: their probabilities say little, or the same as another's."""
 INSTALL = 'pip install "aspectra[bench]"'
 
 
@@ -88,7 +90,7 @@ def draw_published(panel: Any, one: str) -> None:
 def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:
     """Draw accuracy when only the surest segments are answered, averaged over seeds."""
     sets = distinct(one.set for one in outcomes)
-    systems = [name for name in distinct(one.name for one in outcomes) if name not in ("majority", "kmeans")]
+    systems = [name for name in distinct(one.name for one in outcomes) if name not in UNSURE]
     figure, panels = plotting().subplots(
         1, len(sets), figsize=(1.2 + 2.6 * len(sets), 3.4), sharey=True, squeeze=False, layout="constrained"
     )
@@ -108,11 +110,11 @@ def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:
 def draw_ablation(outcomes: Sequence[Outcome], ablation: Ablation, folder: Path) -> str:
     """Draw F1 against the values: lines for numbers, points for kinds; the paper's values dashed."""
     sets, values = distinct(one.set for one in outcomes), list(ablation.values)
-    numbers = [float(value) for value in values] if ablation.scale != "none" else list(range(len(values)))
+    numbers = [float(value) for value in values] if ablation.numbers else list(range(len(values)))
     figure, panels = plotting().subplots(
         1,
         len(sets),
-        figsize=(1 + (3.6 if ablation.scale != "none" else 4.6) * len(sets), 3.2),
+        figsize=(1 + (3.6 if ablation.numbers else 4.6) * len(sets), 3.2),
         squeeze=False,
         layout="constrained",
     )
@@ -120,7 +122,7 @@ def draw_ablation(outcomes: Sequence[Outcome], ablation: Ablation, folder: Path)
         figures = [values_of(outcomes, one, f"{ablation.name} {value}", test_figure(SETS[one].headline)) for value in values]
         there = [number for number, found in zip(numbers, figures, strict=True) if found]
         spreads = np.array([spread(found) for found in figures if found]).reshape(-1, 2)
-        line = "-o" if ablation.scale != "none" else "o"
+        line = "-o" if ablation.numbers else "o"
         panel.errorbar(
             there, spreads[:, 0], yerr=np.nan_to_num(spreads[:, 1]), fmt=line, color=COLOURS[place], capsize=3, label="aspectra"
         )
@@ -140,17 +142,14 @@ def draw_published_values(panel: Any, ablation: Ablation, one: str, number_of: d
     points = [(number_of[value], row[one]) for value, row in paper.items() if one in row and value in number_of]
     if points:
         x, y = zip(*points, strict=True)
-        panel.plot(x, y, "--D" if ablation.scale != "none" else "D", color=PAPER, markerfacecolor="white", label="published")
+        panel.plot(x, y, "--D" if ablation.numbers else "D", color=PAPER, markerfacecolor="white", label="published")
 
 
 def set_scale(panel: Any, ablation: Ablation, numbers: Sequence[float], values: Sequence[str]) -> None:
-    if ablation.scale == "log":
+    if ablation.numbers:
         panel.set_xscale("log")
-    if ablation.scale == "none":
-        panel.set_xticks(numbers, [value.replace(", ", "\n") for value in values], fontsize=8)
-    else:
-        panel.set_xticks(numbers, values, fontsize=8)
         panel.minorticks_off()
+    panel.set_xticks(numbers, [value.replace(", ", "\n") for value in values], fontsize=8)
 
 
 def draw_attention(outcomes: Sequence[Outcome], folder: Path) -> str | None:

@@ -63,7 +63,7 @@ def stage_lines(task: Task) -> Iterator[Line]:
 
 
 def student_lines(task: Task) -> Iterator[Line]:
-    student = distill(task.teacher, StudentConfig(), task.run / FOLDER, None, task.progress)
+    student = distill(task.teacher, StudentConfig(), task.run / FOLDER, progress=task.progress)
     yield from student_speed.lines(task.teacher, student)
 
 

@@ -26,6 +26,7 @@ from aspectra.bench.versions import CELL_CODE, code_mark, versions
 from aspectra.errors import AspectraError
 from aspectra.evaluate import Gold, averages, count_confusion, gold_matrix, score
 from aspectra.rundir import fingerprint, read_json, write_json
+from aspectra.teacher.train import torch_threads
 
 COVERAGES = np.linspace(0.05, 1, 20)
 FINISHED = "finished"
@@ -126,22 +127,11 @@ def run_group(group: Group, tell: Tell) -> Iterator[Outcome]:
     task = Task(
         find_set(current.set, data), data, home, current.seed, lambda stage, done: tell(News(name, current.name, stage, done))
     )
-    with one_thread():
+    with torch_threads(1):  # so that a cell gives the same numbers however many run beside it
         for current in cells:
             tell(News(name, current.name, "", 0.0))
             yield Outcome(current.set, current.name, current.seed, run_cell(current, task))
             tell(News(name, current.name, FINISHED, 1.0))
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep all libraries on one thread, so that the same cell gives the same numbers however many run beside it."""
-    import threadpoolctl
-
-    from aspectra.teacher.train import torch_threads
-
-    with threadpoolctl.threadpool_limits(1), torch_threads(1):
-        yield
 
 
 def run_cell(cell: Cell, task: Task) -> dict[str, Any]:

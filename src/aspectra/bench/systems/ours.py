@@ -62,6 +62,6 @@ class StudentSystem:
         """Distil; the hidden states of segments that other systems share are kept beside the fit."""
         config, labels = self.student_config(task), task.dev if self.learns_from_dev else None
         if set(self.settings) <= {"teacher_weight", "encoder"}:
-            return distill(detector, config, task.run / FOLDER, labels, task.progress)
+            return distill(detector, config, task.run / FOLDER, labels, progress=task.progress)
         with TemporaryDirectory(dir=task.home) as folder:
-            return distill(detector, config, Path(folder), labels, task.progress)
+            return distill(detector, config, Path(folder), labels, progress=task.progress)
