@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_score, recall_
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.evaluate import Gold, keep_only, read_gold, score
+from aspectra.evaluate import Gold, coverage_curve, keep_only, read_gold, score
 
 ASPECTS = ("Image", "Sound", "Price", GENERAL)
 
@@ -156,3 +156,9 @@ def test_a_gold_aspect_outside_the_aspects_is_named() -> None:
 def test_as_many_predictions_as_segments_are_needed() -> None:
     with pytest.raises(InputError, match="1 gold segments but 2 predictions"):
         score(one_each(["Image"]), ["Image", "Sound"], ASPECTS)
+
+
+def test_coverage_falls_as_more_confidence_is_asked_for() -> None:
+    curve = coverage_curve([True, True, False, True, False], np.array([0.9, 0.8, 0.7, 0.7, 0.2]))
+    assert [(point.confidence, point.coverage) for point in curve] == [(0.9, 0.2), (0.8, 0.4), (0.7, 0.8), (0.2, 1.0)]
+    assert [point.accuracy for point in curve] == [1.0, 1.0, 0.75, 0.6]

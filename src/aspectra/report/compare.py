@@ -13,7 +13,7 @@ import polars as pl
 
 from aspectra.report.change import gaps, matters
 from aspectra.report.labels import Labels
-from aspectra.report.stats import FEW, Tally, quantile, share_interval, tally
+from aspectra.report.stats import FEW, Tally, quantile, tally
 
 KEY = ["review", "segment", "wording"]
 
@@ -24,11 +24,7 @@ class Shift:
 
     name: str
     before: float
-    before_low: float
-    before_high: float
     after: float
-    after_low: float
-    after_high: float
     low: float
     high: float
     claimed: bool
@@ -39,7 +35,6 @@ class Comparison:
     """`agreement` and `kappa` are over the `matched` segments, None if there are none; `moves` are (from, to, segments)."""
 
     name: str
-    segments: int
     matched: int
     same_segments: bool
     agreement: float | None
@@ -56,7 +51,7 @@ def compare(labels: Labels, other: Labels) -> Comparison:
     moved = both.filter(pl.col("aspect") != pl.col("aspect_other")).group_by("aspect_other", "aspect").len()
     moves = moved.sort("len", "aspect_other", "aspect", descending=[True, False, False]).head(10)
     return Comparison(
-        other.path.name, len(other.frame), len(both), same, agreement, kappa, tuple(moves.iter_rows()),
+        other.path.name, len(both), same, agreement, kappa, tuple(moves.iter_rows()),
         shifts(labels, other, names, same),
     )  # fmt: skip
 
@@ -89,12 +84,10 @@ def shifts(labels: Labels, other: Labels, names: tuple[str, ...], same: bool) ->
     low, high, claimed = gaps(before, after, len(names))
     if same:
         low, high, claimed = paired(this, that, before, after)
-    ends = [*share_interval(before), *share_interval(after)]
     return tuple(
-        Shift(name, float(before.share[at]), float(ends[0][at]), float(ends[1][at]), float(after.share[at]), float(ends[2][at]),
-              float(ends[3][at]), float(low[at]), float(high[at]), bool(claimed[at]))
+        Shift(name, float(before.share[at]), float(after.share[at]), float(low[at]), float(high[at]), bool(claimed[at]))
         for at, name in enumerate(names)
-    )  # fmt: skip
+    )
 
 
 def paired(this: pl.DataFrame, that: pl.DataFrame, before: Tally, after: Tally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

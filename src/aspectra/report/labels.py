@@ -139,7 +139,7 @@ def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], roles: Roles, day: pl.
     rating = pl.col(roles.rating).cast(pl.Float32, strict=False) if roles.rating else pl.lit(None, pl.Float32)
     group = pl.col(roles.group).cast(pl.String).cast(pl.Categorical) if roles.group else pl.lit(None, pl.Categorical)
     return rows.select(
-        "row", "review", "segment", "topic", "probability", "margin", "known_words", "unmapped",
+        "row", "review", "segment", "topic", "probability", "margin", "known_words",
         aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False), day=day, rating=rating.replace(float("nan"), None), group=group,
     ).collect(engine="streaming")  # fmt: skip
 
