@@ -60,7 +60,7 @@ class Advisor:
             gold = [self.gold.aspects[row] & allowed for row in rows]
             labels = sorted(set().union(*gold) | set(names))
             if len(rows) >= FOLDS and names:
-                return list(suggest_by_dev(self.beta[rows], gold, labels, seed=self.detector.seed).suggestions)
+                return list(suggest_by_dev(self.beta[rows], gold, labels, self.detector.seed, estimate=False).suggestions)
         vectors = self.detector.vectors_
         known = set(vectors.words)
         nameable = [name for name in names if known_words(self.seeds.get(name, [name]), known)]
