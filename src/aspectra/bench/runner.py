@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aspectra.bench import apart
 from aspectra.bench.protocol import Exam, System, Task, data_mark
 from aspectra.bench.sets import find_set, prepare_folders
 from aspectra.bench.versions import CELL_CODE, code_mark, versions
@@ -99,24 +100,25 @@ def side_by_side(groups: list[Group], jobs: int, tell: Tell) -> Iterator[Outcome
     """Run groups in processes of their own; an error in one ends all."""
     os.environ["OMP_NUM_THREADS"] = "1"  # before the processes load their libraries
     context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager:
-        news = manager.Queue()
-        pool = ProcessPoolExecutor(jobs, mp_context=context)
-        try:
-            waiting: set[Future[list[Outcome]]] = {pool.submit(run_apart, group, news) for group in groups}
-            while waiting:
-                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                with contextlib.suppress(queue.Empty):
-                    while True:
-                        tell(news.get_nowait())
-                for future in done:
-                    yield from future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    news, stop = context.Queue(), context.Event()
+    pool = ProcessPoolExecutor(jobs, context, apart.begin, (news, stop, os.getpid()))
+    waiting: set[Future[list[Outcome]]] = {pool.submit(run_apart, group) for group in groups}
+    try:
+        while waiting:
+            done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    tell(news.get_nowait())
+            for future in done:
+                yield from future.result()
+    finally:
+        if waiting:  # an error, or Ctrl-C
+            stop.set()
+        pool.shutdown(cancel_futures=True)
 
 
-def run_apart(group: Group, news: Any) -> list[Outcome]:
-    return list(run_group(group, news.put))
+def run_apart(group: Group) -> list[Outcome]:
+    return list(run_group(group, apart.tell))
 
 
 def run_group(group: Group, tell: Tell) -> Iterator[Outcome]:
