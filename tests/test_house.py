@@ -17,6 +17,7 @@ ORDER = (
     ("rundir",),
     ("sample",),
     ("text",),
+    ("sampling",),
     ("corpus",),
     ("vectors",),
     ("loop",),
@@ -29,7 +30,8 @@ ORDER = (
     ("detector",),
     ("student",),
     ("explain", "mapping", "report"),
-    ("bench", "scale"),
+    ("scale", "serve"),
+    ("bench",),
     ("cli",),
 )
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 60

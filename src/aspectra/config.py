@@ -48,6 +48,7 @@ class PrepareConfig:
     min_tokens: int = setting(3, "Train on segments with at least this many known words.", "not said")
     max_tokens: int = setting(30, "Read at most this many words of a segment.", "not said")
     keep_junk: bool = setting(False, "Train on pasted code and other languages too.", "kept")
+    max_segments: int = setting(1_000_000, "Learn from a uniform sample of at most this many segments; 0 takes all.", "all")
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig, Settings):
 AT_LEAST: dict[str, float] = {
     "min_count": 1, "min_tokens": 1, "max_tokens": 1, "vector_size": 2, "window": 1, "negative": 1, "vector_epochs": 0,
     "workers": 1, "n_topics": 2, "smoothness": 0, "penalty_weight": 0, "batch_size": 2, "warmup": 1, "seed": 0, "steps": 0,
+    "max_segments": 0,
 }  # fmt: skip
 MORE_THAN: dict[str, float] = {"temperature": 0, "learning_factor": 0, "model_size": 0, "clip": 0}
 

@@ -13,10 +13,12 @@ from typing import Self
 
 import numpy as np
 import polars as pl
+import pyarrow as arrow
 
 from aspectra import rundir
 from aspectra.config import PrepareConfig
 from aspectra.errors import InputError
+from aspectra.sampling import Sample, keys
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import Tokens, extract, known, lemmas
 from aspectra.text.write import write_frames
@@ -117,6 +119,8 @@ class Corpus:
     segments: pl.DataFrame
     tokens: Ragged
     vocabulary: Vocabulary
+    seen: int = 0
+    """Segments in the input, of which these are all or a sample."""
 
     def sentences(self) -> Ragged:
         """Return whole sentences without junk, for word vectors: clauses are too short for them."""
@@ -133,13 +137,14 @@ class Corpus:
         with rundir.atomic_path(run / rundir.TOKENS) as path, path.open("wb") as file:
             np.savez(file, ids=self.tokens.ids, offsets=self.tokens.offsets)
         words = {"language": self.vocabulary.language, "words": self.vocabulary.words, "counts": self.vocabulary.counts}
-        rundir.write_json(run / rundir.VOCABULARY, words)
+        rundir.write_json(run / rundir.VOCABULARY, {**words, "segments_seen": self.seen})
 
     @classmethod
     def load(cls, run: rundir.RunDir) -> Self:
         with np.load(run / rundir.TOKENS) as arrays:
             tokens = Ragged(arrays["ids"], arrays["offsets"])
-        return cls(pl.read_parquet(run / rundir.SEGMENTS), tokens, load_vocabulary(run / rundir.VOCABULARY))
+        seen = int(rundir.read_json(run / rundir.VOCABULARY).get("segments_seen", len(tokens)))
+        return cls(pl.read_parquet(run / rundir.SEGMENTS), tokens, load_vocabulary(run / rundir.VOCABULARY), seen)
 
 
 def load_vocabulary(path: Path) -> Vocabulary:
@@ -159,30 +164,46 @@ class TypeTable:
         return mine[tokens.codes] if len(tokens.codes) else tokens.codes
 
 
-def prepare(batches: Iterable[pl.Series], config: PrepareConfig) -> Corpus:
-    """Split, tokenise and index reviews, batch by batch."""
-    table, frames, codes, lengths = TypeTable(), [], [], []
-    reviews = sentences = 0
+def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) -> Corpus:
+    """Split, tokenise and index reviews, batch by batch; keep a uniform sample of `config.max_segments` segments."""
+    sample, table = Sample(config.max_segments), TypeTable()
+    reviews = sentences = segments = 0
     for texts in batches:
         frame = split_reviews(texts, config.segment, config.language)
-        tokens = extract(frame["text"])
-        codes.append(table.renumber(tokens))
-        lengths.append(tokens.lengths)
-        frames.append(frame.with_columns(pl.col("review") + reviews, pl.col("sentence") + sentences, code=is_code(frame["text"])))
+        key = keys(frame["sentence"].to_numpy() + np.uint64(sentences), seed)
+        rows = tokenised(frame.with_columns(key=key), key <= sample.largest_key, table, config)
+        sample.add(rows.with_columns(pl.col("review").cast(pl.Int64) + reviews, pl.col("sentence").cast(pl.Int64) + sentences))
         reviews += len(texts)
         sentences += frame["sentence"].n_unique()
-    if not frames or not sum(map(len, frames)):
+        segments += len(frame)
+    if not segments:
         raise InputError("There is no text in the input: 0 segments. Check the file and its text column.")
-    return index_segments(pl.concat(frames), Tokens(list(table.number), np.concatenate(codes), np.concatenate(lengths)), config)
+    rows = sample.rows()
+    codes = rows["codes"].explode().drop_nulls().to_numpy()
+    tokens = Tokens(list(table.number), codes, rows["codes"].list.len().to_numpy().astype(np.int32))
+    return index_segments(rows.drop("codes", "key"), tokens, config, segments)
 
 
-def index_segments(segments: pl.DataFrame, tokens: Tokens, config: PrepareConfig) -> Corpus:
-    """Find junk, count lemmas, choose the vocabulary and index the segments with it."""
-    junk = segments["code"].to_numpy() | foreign(segments["review"].to_numpy(), tokens, config.language)
-    if config.keep_junk:
-        junk[:] = False
-    vocabulary, id_of_type = build_vocabulary(tokens, ~junk, config)
-    return Corpus(segments.select("review", "sentence", "text", junk=junk), known_ids(tokens, id_of_type), vocabulary)
+def tokenised(frame: pl.DataFrame, wanted: np.ndarray, table: TypeTable, config: PrepareConfig) -> pl.DataFrame:
+    """Return the wanted segments with their words as numbers of the table, and whether they are junk, which the whole review tells."""
+    if not wanted.all():
+        frame = frame.with_columns(wanted=wanted).filter(pl.col("wanted").any().over("review"))
+        wanted = frame["wanted"].to_numpy()
+    tokens = extract(frame["text"])
+    junk = is_code(frame["text"]).to_numpy() | foreign(frame["review"].to_numpy(), tokens, config.language)
+    frame = frame.with_columns(junk=junk & (not config.keep_junk)).filter(wanted)
+    tokens = tokens if wanted.all() else extract(frame["text"])
+    ends = np.concatenate([[0], np.cumsum(tokens.lengths, dtype=np.int64)])
+    codes = arrow.LargeListArray.from_arrays(ends, table.renumber(tokens))
+    return frame.select("review", "sentence", "text", "junk", "key", pl.Series("codes", codes, dtype=pl.List(pl.Int32)))
+
+
+def index_segments(segments: pl.DataFrame, tokens: Tokens, config: PrepareConfig, seen: int) -> Corpus:
+    """Count lemmas, choose the vocabulary and index the segments with it; reviews and sentences of a sample are numbered anew."""
+    vocabulary, id_of_type = build_vocabulary(tokens, ~segments["junk"].to_numpy(), config)
+    numbers = [pl.col(name) if len(segments) == seen else pl.col(name).rle_id() for name in ("review", "sentence")]
+    segments = segments.select(*(number.cast(pl.UInt32) for number in numbers), "text", "junk")
+    return Corpus(segments, known_ids(tokens, id_of_type), vocabulary, seen)
 
 
 def build_vocabulary(tokens: Tokens, counted: np.ndarray, config: PrepareConfig) -> tuple[Vocabulary, np.ndarray]:
@@ -210,7 +231,7 @@ def is_code(texts: pl.Series) -> pl.Series:
 def foreign(reviews: np.ndarray, tokens: Tokens, language: str) -> np.ndarray:
     """Tell which segments belong to a review that is mostly in another language."""
     review_of_token = np.repeat(reviews, tokens.lengths)
-    total = np.bincount(review_of_token, minlength=int(reviews.max()) + 1)
+    total = np.bincount(review_of_token, minlength=int(reviews.max(initial=0)) + 1)
     in_dictionary = known(tokens.types, language)[tokens.codes] if len(tokens.codes) else np.zeros(0, bool)
     hits = np.bincount(review_of_token[in_dictionary], minlength=len(total))
     return np.asarray(((total >= FEW) & (hits < KNOWN_SHARE * total))[reviews])

@@ -90,6 +90,7 @@ class AspectDetector(BaseEstimator):
         min_tokens: int = DEFAULT.min_tokens,
         max_tokens: int = DEFAULT.max_tokens,
         keep_junk: bool = DEFAULT.keep_junk,
+        max_segments: int = DEFAULT.max_segments,
         vector_size: int = DEFAULT.vector_size,
         window: int = DEFAULT.window,
         negative: int = DEFAULT.negative,

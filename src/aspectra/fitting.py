@@ -49,8 +49,8 @@ class Fitted:
 
 def stage_marks(source: Reviews, config: FitConfig) -> dict[str, str]:
     """Return each stage's fingerprint: its settings and the fingerprint of the stage before."""
-    prepared = fingerprint(source.fingerprint(), config.stage(PrepareConfig))
-    vectors = fingerprint(prepared, config.stage(VectorsConfig), config.seed)
+    prepared = fingerprint(source.fingerprint(), config.stage(PrepareConfig), config.seed)
+    vectors = fingerprint(prepared, config.stage(VectorsConfig))
     teacher = fingerprint(vectors, config.stage(TeacherConfig))
     return dict(zip(STAGES, (prepared, vectors, teacher, fingerprint(teacher, "topics")), strict=True))
 
@@ -76,7 +76,7 @@ def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress:
 
     corpus = stage(
         "prepare",
-        lambda: enough(prepare(source.texts(), config), config),
+        lambda: enough(prepare(source.texts(), config, config.seed), config),
         Corpus.save,
         lambda home: enough(Corpus.load(home), config),
     )

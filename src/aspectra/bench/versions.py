@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aspectra import __version__
 
-FIT_CODE = ("config.py", "text", "corpus.py", "vectors.py", "loop.py", "teacher", "topics.py", "fitting.py")
+FIT_CODE = ("config.py", "text", "sampling.py", "corpus.py", "vectors.py", "loop.py", "teacher", "topics.py", "fitting.py")
 """What decides a fit."""
 CELL_CODE = (
     *FIT_CODE, "label.py", "evaluate.py", "detector.py", "mapping/suggest.py", "student", "sample.py",

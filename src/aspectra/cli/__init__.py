@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from aspectra.cli import bench, data, distill, evaluate, explain, export, fit, label, map, report, sample, topics
+from aspectra.cli import bench, data, distill, evaluate, explain, export, fit, label, map, report, sample, serve, topics
 from aspectra.errors import AspectraError
 
 STOPPED = 130
@@ -22,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (fit, topics, map, distill, label, report, evaluate, explain, export, sample):
+for module in (fit, topics, map, distill, label, report, evaluate, explain, export, serve, sample):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 for group in (bench, data):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])

@@ -1,8 +1,7 @@
-"""aspectra label: a row a segment, streamed from file to file."""
+"""aspectra label: a row a segment, streamed from file to file, or from many files to a folder, here or on a Ray cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,35 +11,41 @@ from aspectra.cli import show
 from aspectra.errors import InputError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from aspectra.scale.plan import Model
 
-    import polars as pl
-
-    from aspectra.detector import AspectDetector
-    from aspectra.student.labelling import StudentLabeller
-    from aspectra.student.onnx import OnnxLabeller
-    from aspectra.text.read import Source
-
-    Labeller = AspectDetector | StudentLabeller | OnnxLabeller
+ENGINES = ("local", "ray")
 
 
 def command(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN FILES...", help="The run's folder (none with --onnx), then files or globs as for aspectra fit."
+            metavar="RUN FILES...", help="The run's folder (none with --onnx), then files, folders or globs as for aspectra fit."
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .parquet, .csv or .jsonl.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .parquet, .csv or .jsonl. Or a folder, with / at its end: a Parquet file for each input, and only "
+            "for those that have none yet.",
+        ),
+    ],
     text_column: show.TextColumn = None,
     id_column: show.IdColumn = None,
     encoding: show.Encoding = "utf-8",
     model: show.Model = None,
-    onnx: Annotated[Path | None, typer.Option(help="Label with an exported student instead of a run; needs no torch.")] = None,
+    onnx: show.Onnx = None,
+    engine: Annotated[
+        str,
+        typer.Option(help="local, or ray: all cores or a whole cluster, into a folder; files may then be URLs (s3://, gs://)."),
+    ] = "local",
+    address: Annotated[str | None, typer.Option(help="Ray cluster to join; by default one is started on this machine.")] = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Label every segment of every review with an aspect, confidence and evidence; other columns are carried through."""
-    from aspectra.text.write import check_output, write_frames
+    from aspectra.scale.plan import Model
 
     run, files = (Path(), inputs) if onnx else (Path(inputs[0]), inputs[1:])
     if not files:
@@ -48,11 +53,33 @@ def command(
     show.check_model(model)
     if model and onnx:
         raise typer.BadParameter("Give --model or --onnx, not both.", param_hint="--model")
+    if engine not in ENGINES:
+        raise typer.BadParameter(f"Give local or ray, not {engine}.", param_hint="--engine")
+    if address and engine != "ray":
+        raise typer.BadParameter("Give it with --engine ray.", param_hint="--address")
+    source = (text_column, id_column, encoding)
+    if engine == "ray" or names_folder(output):
+        label_folder(Model(run.absolute(), model, onnx and onnx.absolute()), files, output, source, engine, address, quiet)
+    else:
+        label_file(Model(run, model, onnx), files, Path(output), source, quiet)
+
+
+def names_folder(output: str) -> bool:
+    from aspectra.text.write import FORMATS
+
+    return output.endswith("/") or "://" in output or (Path(output).is_dir() and Path(output).suffix not in FORMATS)
+
+
+def label_file(model: Model, files: list[str], output: Path, columns: tuple[str | None, str | None, str], quiet: bool) -> None:
+    """Label all files into one."""
+    from aspectra.scale.rows import labelled
+    from aspectra.text.write import check_output, write_frames
+
     check_output(output)
-    source = show.open_source(files, text_column, id_column, encoding, quiet)
+    source = show.open_source(files, *columns, quiet)
     if output.resolve() in [path.resolve() for path in source.paths]:
         raise InputError(f"{output} is also an input. Choose another -o.")
-    labeller = open_labeller(run, model, onnx)
+    labeller = model.open()
     with show.counter("Labelling:", quiet) as count:
         rows = write_frames(labelled(labeller, source, count), output)
     for line in source.skipped.summary():
@@ -60,55 +87,35 @@ def command(
     show.note(f"Wrote {rows:,} segments to {output}.", quiet)
 
 
-def open_labeller(run: Path, model: str | None, onnx: Path | None) -> Labeller:
-    """Load what is asked for, and nothing that it does not need."""
-    if onnx:
-        from aspectra.student.onnx import OnnxLabeller
+def label_folder(
+    model: Model,
+    files: list[str],
+    output: str,
+    columns: tuple[str | None, str | None, str],
+    engine: str,
+    address: str | None,
+    quiet: bool,
+) -> None:
+    """Label each file into one of its own, if it has none yet."""
+    from aspectra.scale.cluster import label_with_ray
+    from aspectra.scale.places import list_inputs, output_folder
+    from aspectra.scale.plan import label_here, make_plan
 
-        return OnnxLabeller(onnx)
-    from aspectra.student.labelling import load_labeller
-
-    labeller = load_labeller(run, model)
-    if hasattr(labeller, "label_threads"):  # then batches run side by side, not the products within one
-        import torch
-
-        torch.set_num_threads(1)
-    return labeller
-
-
-def free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name = f"input_{name}"
-    return name
-
-
-def labelled_batches(labeller: Labeller, source: Source) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Yield each batch and its labels in order, while the next batches are being labelled on as many threads as the labeller bears."""
-    from collections import deque
-    from concurrent.futures import ThreadPoolExecutor
-
-    threads = getattr(labeller, "label_threads", 1)
-    with ThreadPoolExecutor(threads) as pool:
-        under_way: deque[tuple[pl.DataFrame, Future[pl.DataFrame]]] = deque()
-        for frame in source.batches():
-            under_way.append((frame, pool.submit(labeller.label, frame[source.text_column])))
-            if len(under_way) > threads:
-                done, labels = under_way.popleft()
-                yield done, labels.result()
-        yield from ((done, labels.result()) for done, labels in under_way)
-
-
-def labelled(labeller: Labeller, source: Source, count: Callable[[int], None]) -> Iterator[pl.DataFrame]:
-    """Label batch by batch; carried columns come first, named input_… where ours have the same name."""
-    import polars as pl
-
-    reviews = 0
-    for frame, labels in labelled_batches(labeller, source):
-        carried = frame.drop(source.text_column)
-        if source.id_column:
-            carried = carried.select(source.id_column, pl.exclude(source.id_column))
-        taken = {*labels.columns, *carried.columns}
-        carried = carried.rename({name: free_name(name, taken) for name in carried.columns if name in labels.columns})
-        yield carried[labels["review"]].hstack(labels.with_columns(pl.col("review") + reviews))
-        reviews += len(frame)
-        count(len(labels))
+    places = list_inputs(files)
+    plan = make_plan(model, output_folder(output), places, columns)
+    missing = plan.missing(places)
+    if len(missing) < len(places):
+        show.note(f"{len(places) - len(missing):,} of {len(places):,} files are labelled already.", quiet)
+    rows, problems = 0, []
+    with show.counter("Labelling:", quiet) as count:
+        for done in label_with_ray(plan, missing, address, count) if engine == "ray" else label_here(plan, missing, count):
+            rows += done.rows
+            problems += [done.problem] if done.problem else []
+            for line in done.skipped:
+                show.note(line, quiet)
+    show.note(f"Wrote {rows:,} segments of {len(missing) - len(problems):,} files to {output}.", quiet)
+    if problems:
+        raise InputError(
+            f"{len(problems)} of {len(missing)} files could not be labelled; the others are done, and the same command labels "
+            f"what is missing. {' '.join(problems[:3])}"
+        )

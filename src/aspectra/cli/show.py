@@ -26,6 +26,7 @@ TextColumn = Annotated[str | None, typer.Option(help="Column with the review tex
 IdColumn = Annotated[str | None, typer.Option(help="Column that must be there and is put first in the output.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files: utf-8, latin-1, cp1252, utf-16, …")]
 Model = Annotated[str | None, typer.Option(help="teacher, or student: both together; by default the student if there is one.")]
+Onnx = Annotated[Path | None, typer.Option(help="Label with an exported student instead of a run; needs no torch.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 

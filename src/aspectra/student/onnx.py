@@ -30,7 +30,7 @@ def beside(path: Path) -> tuple[Path, Path]:
 class OnnxLabeller:
     """Labels like an AspectDetector with a student."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, threads: int = 0) -> None:
         about, tokenizer = beside(path)
         for file in (path, about, tokenizer):
             if not file.is_file():
@@ -38,7 +38,7 @@ class OnnxLabeller:
         self.about = rundir.read_json(about)
         if self.about.get("format") != FORMAT:
             raise InputError(f"{about} has format {self.about.get('format')}, this version reads {FORMAT}. Export it again.")
-        self.session = open_session(path)
+        self.session = open_session(path, threads)
         self.tokenizer = load_tokenizer(tokenizer.read_text(encoding="utf-8"), self.about["longest"])
         words = tuple(self.about["words"])
         self.vocabulary = Vocabulary(words, (0,) * len(words), self.about["language"])
@@ -77,15 +77,18 @@ class OnnxLabeller:
         return dict(zip(INPUTS, (*values, word_ids.astype(np.int64), word_mask.astype(np.float32)), strict=True))
 
 
-def open_session(path: Path) -> Any:
+def open_session(path: Path, threads: int = 0) -> Any:
+    """Open the model on so many threads; 0 takes all cores."""
     try:
         import onnxruntime
     except ImportError:
         raise InputError(
             'Labelling with ONNX needs onnxruntime, which is not installed: pip install "aspectra[student]"'
         ) from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
     try:
-        return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except (
         onnxruntime.capi.onnxruntime_pybind11_state.InvalidProtobuf,
         onnxruntime.capi.onnxruntime_pybind11_state.Fail,

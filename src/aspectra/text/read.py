@@ -120,27 +120,41 @@ def open_source(
     except LookupError:
         raise InputError(f"Unknown encoding {encoding!r}. Try utf-8, latin-1, cp1252 or utf-16.") from None
     paths = find_files(patterns)
-    first: pl.DataFrame | None = next((frame for _, frame in read_frames(paths[0], encoding, 1000, Skipped())), None)
+    return Source(paths, find_text_column(paths[0], text_column, id_column, encoding), id_column, encoding)
+
+
+def find_text_column(path: Path, text_column: str | None, id_column: str | None, encoding: str) -> str:
+    """Return the column to read: the one named, or the one that a file's first rows make likely."""
+    first: pl.DataFrame | None = next((frame for _, frame in read_frames(path, encoding, 1000, Skipped())), None)
     if first is None:
-        raise InputError(f"{paths[0]} is empty: no review in it.")
-    text_column = text_column or guess_text_column(first, paths[0])
+        raise InputError(f"{path} is empty: no review in it.")
+    text_column = text_column or guess_text_column(first, path)
     if id_column == text_column:
         raise InputError(f"Column {id_column!r} cannot be both the id and the text. Name another --id-column or --text-column.")
-    return Source(paths, text_column, id_column, encoding)
+    return text_column
 
 
 def find_files(patterns: list[str]) -> list[Path]:
+    """Return the files that paths, globs and folders stand for; a folder for all files in it of a known format, sorted."""
     found: list[Path] = []
     for pattern in patterns:
         matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))
         if not matches:
             raise InputError(f"No such file: {pattern}.")
-        found += map(Path, matches)
+        for path in map(Path, matches):
+            found += files_in(path) if path.is_dir() else [path]
     for path in found:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder. Name its files: '{path}/*.csv'.")
         if kind(path) not in FORMATS:
             raise InputError(f"{path} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz.")
+    return found
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of a known format in a folder and those below it; names that begin with . or _ are left out."""
+    below = (path for path in sorted(folder.rglob("*")) if path.is_file() and kind(path) in FORMATS)
+    found = [path for path in below if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)]
+    if not found:
+        raise InputError(f"{folder} has no file of a known format. Known: {', '.join(FORMATS)}, each also with .gz.")
     return found
 
 

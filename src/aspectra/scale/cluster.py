@@ -1,0 +1,94 @@
+"""The same on a Ray cluster: Ray Data hands the inputs to a pool of actors, each of which loads the model once.
+
+Only names of files travel through Ray; every actor reads, labels and writes by itself. If an actor or its node dies, Ray starts it again
+elsewhere and repeats the file it was at: an output appears only when it is whole, and under the same name, so no row is lost or doubled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from aspectra.errors import InputError
+from aspectra.scale.places import sweep
+from aspectra.scale.plan import Done, Plan
+
+BLOCKS = 10_000
+STORE = 200 * 2**20
+"""Bytes of shared memory for a cluster of our own; only names of files pass through it."""
+
+
+class Worker:
+    """An actor: a model, and the files that it is given."""
+
+    def __init__(self, plan: Plan, gpu: bool) -> None:
+        self.plan, self.labeller = plan, plan.model.open(threads=1)
+        if gpu and hasattr(self.labeller, "student"):
+            self.labeller.student.to("cuda")
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        done = [self.plan.label_file(self.labeller, str(place), threads=1) for place in batch["place"]]
+        return {"done": [json.dumps(vars(one)) for one in done]}
+
+
+def import_ray(local: bool) -> Any:
+    """Import Ray so that it tells nobody about itself and, with `local`, stays on 127.0.0.1."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    if local:
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
+            "0"  # the name is Ray's; it takes this machine's other address otherwise
+        )
+    try:
+        import ray
+        import ray.data
+    except ImportError:
+        raise InputError('--engine ray needs Ray, which is not installed: pip install "aspectra[ray]"') from None
+    return ray
+
+
+@contextlib.contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Join the cluster at an address, or start one of our own on this machine, which nobody else can reach, and stop it."""
+    ray = import_ray(local=address is None or address.startswith(("127.", "localhost")))
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": STORE} if address is None else {}
+    try:
+        ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
+    except ConnectionError as error:
+        raise InputError(
+            f"No Ray cluster at {address} ({error}). Start one with ray start --head, or leave out --address."
+        ) from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def label_with_ray(plan: Plan, places: list[str], address: str | None, count: Callable[[int], None]) -> Iterator[Done]:
+    """Label the inputs on all CPUs of a cluster, or on its GPUs if the student runs in torch; yield what became of each as it is done."""
+    if not places:
+        return
+    with connected(address) as ray:
+        resources = ray.cluster_resources()
+        gpus = int(resources.get("GPU", 0)) if plan.model.uses_torch_student() else 0
+        actors = min(len(places), gpus or int(resources.get("CPU", 1)))
+        inputs = ray.data.from_items([{"place": place} for place in places], override_num_blocks=min(len(places), BLOCKS))
+        results = inputs.map_batches(
+            Worker,
+            fn_constructor_args=(plan, gpus > 0),
+            batch_size=1,
+            num_cpus=0 if gpus else 1,
+            num_gpus=1 if gpus else 0,
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=actors, initial_size=actors),
+        )
+        for row in results.iter_rows():
+            done = Done(**json.loads(row["done"]))
+            count(done.rows)
+            yield done
+    sweep([plan.output_of(place) for place in places])

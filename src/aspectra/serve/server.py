@@ -1,0 +1,102 @@
+"""The service as processes: one, or several that share a listening socket and are started again when they die."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aspectra.errors import InputError
+from aspectra.serve.batching import Limits
+from aspectra.student.opening import open_labeller
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from aspectra.mapping.topicmap import TopicMap
+
+BACKLOG = 2048
+CONNECTIONS = 1024
+"""More than so many connections are answered with 503 before anything is read from them."""
+SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
+
+
+@dataclass(frozen=True)
+class Service:
+    """All that a worker process needs to know; called, it loads the model and gives the application."""
+
+    run: Path
+    model: str | None = None
+    onnx: Path | None = None
+    token: str | None = field(default=None, repr=False)
+    local: bool = True
+    limits: Limits = field(default_factory=Limits)
+    threads: int = 0
+
+    def __call__(self) -> FastAPI:
+        try:
+            from aspectra.serve.app import make_app
+        except ImportError as error:
+            raise InputError(f'The service needs {error.name}, which is not installed: pip install "aspectra[serve]"') from None
+        import polars as pl
+
+        labeller = open_labeller(self.run, self.model, self.onnx, self.threads)
+        labeller.label(pl.Series(["Loads what is loaded only when it is needed, and tells if there is no map."]))
+        return make_app(labeller.label, topic_map_of(labeller), self.limits, self.token, self.local)
+
+
+def topic_map_of(labeller: Any) -> TopicMap:
+    detector = getattr(labeller, "detector", labeller)
+    topic_map: TopicMap = (
+        detector.topic_map if hasattr(detector, "topic_map") else detector.topic_map_
+    )  # the first is an ONNX file's
+    return topic_map
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach the address."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise InputError(f"No address {host!r} on this machine ({error.strerror}). Give one of its own, e.g. 0.0.0.0.") from None
+    return all(ipaddress.ip_address(address[4][0]).is_loopback for address in found)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise InputError(f"Cannot listen on {host} port {port}: {error.strerror}. Choose another --port or --host.") from None
+    return listener
+
+
+def serve(service: Service, listener: socket.socket, workers: int, started: Callable[[], None]) -> None:
+    """Serve until Ctrl-C or SIGTERM; what was asked before is still answered. `started` is called when the model is loaded."""
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    app = service()  # in one process also if there are to be more: what is wrong is told once, and before they start
+    started()
+    options: dict[str, Any] = {
+        "log_level": "warning",
+        "server_header": False,
+        "limit_concurrency": CONNECTIONS,
+        "timeout_graceful_shutdown": int(service.limits.timeout) + 5,
+    }
+    with listener, tempfile.TemporaryDirectory() as folder:
+        if workers == 1:
+            uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
+            return
+        os.environ[SHARED_FIGURES] = folder  # before a worker imports prometheus_client
+        config = uvicorn.Config(service, factory=True, workers=workers, timeout_worker_healthcheck=60, **options)
+        Multiprocess(config, sockets=[listener]).run()

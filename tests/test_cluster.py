@@ -1,0 +1,86 @@
+"""Labelling on Ray: a cluster of several nodes on this machine, of which one dies in the middle."""
+
+import threading
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from aspectra.sample import Sample
+from aspectra.scale.cluster import import_ray, label_with_ray
+from aspectra.scale.plan import Model, Plan, label_here
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason='labelling on Ray needs it: pip install "aspectra[ray]"'),
+    pytest.mark.filterwarnings("ignore:.*:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.xdist_group("ray"),
+]
+FILES = 10
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A head that does no work itself and two nodes with a CPU each, all on 127.0.0.1; a dead one is noticed within seconds."""
+    import_ray(local=True)
+    import ray
+    from ray.cluster_utils import Cluster
+
+    here = {"node_ip_address": "127.0.0.1", "object_store_memory": 100 * 2**20}
+    noticing = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
+    head = {**here, "num_cpus": 0, "include_dashboard": False, "_system_config": noticing}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    for _ in range(2):
+        made.add_node(**here, num_cpus=1)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def inputs(sample: Sample, tmp_path: Path) -> list[str]:
+    texts = sample.reviews["text"]
+    places = []
+    for number in range(FILES):
+        frame = pl.DataFrame({"text": pl.concat([texts.sample(fraction=1.0, shuffle=True, seed=number)] * 3)}).with_row_index(
+            "id"
+        )
+        places.append(str(tmp_path / f"reviews-{number:02}.parquet"))
+        frame.write_parquet(places[-1])
+    return places
+
+
+def kill_a_node_once_there_is(output: Path, cluster: Any, killed: list[float]) -> None:
+    """Wait for the first outputs, then end all processes of a node."""
+    while len(list(output.glob("*.parquet"))) < 2:
+        time.sleep(0.02)
+    cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+    killed.append(len(list(output.glob("*.parquet"))))
+
+
+def test_a_node_that_dies_in_the_middle_loses_and_doubles_nothing(
+    cluster: Any, inputs: list[str], run: Path, tmp_path: Path
+) -> None:
+    plan = Plan(Model(run), str(tmp_path / "out"), "text", "id")
+    assert plan.missing(inputs) == inputs
+    killed: list[float] = []
+    killer = threading.Thread(target=kill_a_node_once_there_is, args=(tmp_path / "out", cluster, killed), daemon=True)
+    killer.start()
+    done = list(label_with_ray(plan, inputs, cluster.address, lambda rows: None))
+    killer.join(10)
+    assert killed
+    assert killed[0] < FILES
+    assert sorted(one.place for one in done) == inputs
+    assert plan.missing(inputs) == []
+    local = Plan(Model(run), str(tmp_path / "local"), "text", "id")
+    for one in label_here(local, inputs, lambda rows: None):
+        here, there = pl.read_parquet(local.output_of(one.place)), pl.read_parquet(plan.output_of(one.place))
+        assert here.equals(there)
+        assert here["id"].n_unique() == 3 * 700
+    assert not list((tmp_path / "out").glob(".*"))
