@@ -41,9 +41,8 @@ def import_ray(local: bool) -> Any:
     os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     if local:
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
-            "0"  # the name is Ray's; it takes this machine's other address otherwise
-        )
+        # so it is called on every system: without it Ray takes this machine's other address
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     try:
         import ray
         import ray.data
@@ -91,4 +90,4 @@ def label_with_ray(plan: Plan, places: list[str], address: str | None, count: Ca
             done = Done(**json.loads(row["done"]))
             count(done.rows)
             yield done
-    sweep([plan.output_of(place) for place in places])
+    sweep(plan.output, {plan.output_of(place).rpartition("/")[2] for place in places})

@@ -69,12 +69,11 @@ def list_names(folder: str) -> set[str]:
     return {name.rpartition("/")[2] for name in system.ls(path, detail=False)} if system.exists(path) else set()
 
 
-def sweep(outputs: list[str]) -> None:
-    """Remove what killed processes were still writing; nobody may be writing these outputs now."""
-    for output in outputs:
-        if not is_url(output):
-            for leftover in Path(output).parent.glob(f".{Path(output).name}.*"):
-                leftover.unlink(missing_ok=True)
+def sweep(folder: str, names: set[str]) -> None:
+    """Remove what killed processes were still writing; nobody may be writing files of these names now."""
+    for leftover in [] if is_url(folder) else Path(folder).glob(".*.parquet"):  # .name.random.parquet, as atomic_path calls them
+        if leftover.stem.rpartition(".")[0][1:] in names:
+            leftover.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aspectra import rundir
-from aspectra.errors import InputError
+from aspectra.errors import InputError, MapError
 from aspectra.mapping.topicmap import TopicMap
 from aspectra.rundir import checksum, fingerprint
 from aspectra.scale.places import list_names, local_copy, whole_file
@@ -53,6 +53,8 @@ class Model:
         names = [rundir.CONFIG, rundir.VOCABULARY, rundir.VECTORS, rundir.TEACHER]
         if self.uses_torch_student():
             names.append(STUDENT)
+        if not (run / rundir.TOPIC_MAP).exists():
+            raise MapError(f"No topic map in {self.run}. Map the topics first: aspectra map {self.run}")
         topic_map = TopicMap.from_dict(rundir.read_json(run / rundir.TOPIC_MAP))
         return fingerprint([checksum(run / name) for name in names], map_mark(topic_map))
 
