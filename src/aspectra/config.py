@@ -48,7 +48,7 @@ class PrepareConfig:
     min_tokens: int = setting(3, "Train on segments with at least this many known words.", "not said")
     max_tokens: int = setting(30, "Read at most this many words of a segment.", "not said")
     keep_junk: bool = setting(False, "Train on pasted code and other languages too.", "kept")
-    max_segments: int = setting(1_000_000, "Learn from a uniform sample of at most this many segments; 0 takes all.", "all")
+    max_segments: int = setting(2_000_000, "Learn from a uniform sample of at most this many segments; 0 takes all.", "all")
 
 
 @dataclass(frozen=True)

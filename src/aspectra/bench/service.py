@@ -27,7 +27,7 @@ import typer
 from aspectra import rundir
 
 CONNECTIONS = (1, 16, 256)
-LONGEST = 300
+LONGEST = 5000
 """Characters of a review that are sent."""
 START = "from aspectra.cli import main; main()"
 
