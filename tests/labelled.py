@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from aspectra.cli.label import labelled
+from aspectra.scale.rows import labelled
 from aspectra.detector import AspectDetector
 from aspectra.text.read import open_source
 from aspectra.text.write import write_frames

@@ -176,7 +176,7 @@ def process(program: list[str], *words: object, **environment: str) -> Iterator[
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | environment, start_new_session=True
     ) as started:
-        killer = threading.Timer(120, os.killpg, (started.pid, signal.SIGKILL))
+        killer = threading.Timer(300, os.killpg, (started.pid, signal.SIGKILL))
         killer.start()
         try:
             yield started, int(started.stdout.readline().rpartition(":")[2])
@@ -186,7 +186,7 @@ def process(program: list[str], *words: object, **environment: str) -> Iterator[
 
 
 def ask(port: int, path: str, sent: Any = None, **headers: str) -> tuple[int, bytes]:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=150)) as connection:
         connection.request("POST" if sent else "GET", path, json.dumps(sent) if sent else None, JSON | headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
