@@ -21,8 +21,9 @@ from aspectra.config import FitConfig
 from aspectra.corpus import Corpus
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-STAGES = {"prepare": "preparing", "vectors": "word vectors, a pass", "teacher": "training, a pass", "label": "labelling"}
+STAGES = {"prepare": "preparing", "vectors": "word vectors", "teacher": "training", "label": "labelling"}
 CHUNK = 20_000
+WARM_UP = 300
 
 
 def measure_growth(corpus: Corpus, largest: int, progress: Callable[[float], None]) -> list[dict[str, Any]]:
@@ -66,6 +67,7 @@ def measure(path: Path, size: int) -> dict[str, Any]:
             seconds[stage], peaks[stage] = time.perf_counter() - starts[stage], peak_gb()
 
     config = FitConfig(segment="clause", min_count=5, vector_epochs=1, steps=size // FitConfig.batch_size)
+    AspectDetector(**{**config.to_dict(), "min_count": 1, "steps": 2}).fit(texts[:WARM_UP])  # loads and compiles what is used
     detector = AspectDetector(**config.to_dict()).fit(texts, progress=note)
     detector.map_topics({"General": range(detector.n_topics)})
     segments = detector.corpus_.segments["text"]

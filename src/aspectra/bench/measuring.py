@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from aspectra.bench import growth, speed, student_speed
+from aspectra.bench.figures import draw_growth
 from aspectra.bench.protocol import Task
 from aspectra.bench.segments import clause_boundaries
 from aspectra.bench.sets import SAMPLE, find_set, prepare_folders
 from aspectra.bench.tables import Grid
+from aspectra.corpus import prepare
 from aspectra.errors import InputError
 from aspectra.fitting import Progress
 from aspectra.mapping.topicmap import write_map
@@ -26,17 +28,16 @@ Line = tuple[str, str]
 
 
 def open_task(data: Path | None, home: Path, progress: Progress) -> Task:
-    """Return what is measured on: TVs if there is data, else the sample, with its fit made or read."""
+    """Return what is measured on: TVs if there is data, else the sample."""
     name = "tv" if data else SAMPLE
     folder = prepare_folders((name,), data, home)[name]
-    task = Task(find_set(name, folder), folder, home, 0, progress)
-    write_map(task.run / TOPIC_MAP, task.teacher.topic_map_)
-    return task
+    return Task(find_set(name, folder), folder, home, 0, progress)
 
 
 def stage_lines(task: Task) -> Iterator[Line]:
     """Measure every stage that a user waits for."""
     detector, config = task.teacher, task.bench.config(0)
+    write_map(task.run / TOPIC_MAP, detector.topic_map_)
     segments = detector.corpus_.segments["text"]
     rate = speed.preparing_rate(list(task.bench.reviews(task.data).texts()), config)
     yield f"preparing, {config.segment}s", f"{rate['segments_per_second']:,.0f} segments/s ({rate['segments']:,.0f} segments)"
@@ -67,10 +68,8 @@ def student_lines(task: Task) -> Iterator[Line]:
     yield from student_speed.lines(task.teacher, student)
 
 
-def clause_grid(data: Path | None) -> Grid:
-    if data is None:
-        raise InputError("Clauses are compared with OPOSUM's: name the folder of the data with --data, or leave clauses out.")
-    frame = clause_boundaries(data)
+def clause_grid(data: Path) -> Grid:
+    frame = clause_boundaries(data).drop("both")
     rows = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row] for row in frame.iter_rows()]
     return Grid("Clause boundaries against OPOSUM's EDUs", frame.columns, rows)
 
@@ -85,13 +84,11 @@ def growth_grid(rows: list[dict[str, Any]]) -> Grid:
     powers = [growth.exponent(segments, [row["seconds"][stage] for row in rows]) for stage in growth.STAGES]
     powers.append(growth.exponent(segments, [row["peak_gb"]["label"] for row in rows]))
     table.append(["exponent", *(f"{power:.2f}" for power in powers)])
-    header = ["segments", *(f"{title}, /s" for title in growth.STAGES.values()), "peak RSS, GB"]
-    return Grid(
-        "Growth with the number of segments",
-        header,
-        table,
-        ["The exponent is that of seconds and of memory; 1 is in proportion."],
-    )
+    header = ["segments", *growth.STAGES.values(), "peak RSS, GB"]
+    notes = [
+        "Segments per second, one pass in each stage, on one core. The exponent is that of seconds and of memory; 1 is in proportion."
+    ]
+    return Grid("Growth with the number of segments", header, table, notes)
 
 
 def line_grid(title: str, lines: Iterator[Line]) -> Grid:
@@ -101,13 +98,7 @@ def line_grid(title: str, lines: Iterator[Line]) -> Grid:
     return grid
 
 
-PARTS: dict[str, Callable[[Task, Path | None], Grid]] = {
-    "stages": lambda task, data: line_grid("Speed and memory", stage_lines(task)),
-    "student": lambda task, data: line_grid("The student's speed", student_lines(task)),
-    "clauses": lambda task, data: clause_grid(data),
-}
-GROWTH = "growth"
-ALL = (*PARTS, GROWTH)
+ALL = ("stages", "student", "clauses", "growth")
 
 
 def choose(names: tuple[str, ...] | None, data: Path | None) -> tuple[str, ...]:
@@ -115,3 +106,16 @@ def choose(names: tuple[str, ...] | None, data: Path | None) -> tuple[str, ...]:
     if unknown:
         raise InputError(f"No part {', '.join(unknown)}. There are {', '.join(ALL)}.")
     return names or tuple(name for name in ALL if data or name != "clauses")
+
+
+def measure(part: str, task: Task, largest: int, figures: Path) -> tuple[Grid, dict[str, str]]:
+    """Measure one part; return its table, and captions and names of the figures drawn."""
+    if part == "stages":
+        return line_grid("Speed and memory", stage_lines(task)), {}
+    if part == "student":
+        return line_grid("The student's speed", student_lines(task)), {}
+    if part == "clauses":
+        return clause_grid(task.data), {}
+    corpus = prepare(task.bench.reviews(task.data).texts(), task.bench.config(0))
+    rows = growth.measure_growth(corpus, largest, lambda done: task.progress("growth", done))
+    return growth_grid(rows), {"Seconds and memory against segments": draw_growth(rows, figures)}

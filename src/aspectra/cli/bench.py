@@ -111,22 +111,19 @@ def speed(
 ) -> None:
     """Measure every stage, beside the literal algorithm and plain Python, memory, and how both grow."""
     show.note("Loading …", quiet)
-    from aspectra.bench import figures, growth, measuring, results
+    from aspectra.bench import measuring, results
     from aspectra.bench.choose import rebuild_command
-    from aspectra.cli.fit import STAGE_LABELS
+    from aspectra.cli import distill, fit
 
-    parts = measuring.choose(show.names(only), data)
-    places, pictures, grids = results.Places(output, markdown), {}, []
-    with show.stages(STAGE_LABELS, quiet) as progress:
-        task = measuring.open_task(data, home, progress)
-    for part in parts:
+    labels = {**fit.STAGE_LABELS, **distill.STAGE_LABELS, "growth": "Growing"}
+    places, grids = results.Places(output, markdown), []
+    pictures: dict[str, str] = {}
+    for part in measuring.choose(show.names(only), data):
         show.note(f"Measuring {part} …", quiet)
-        if part == measuring.GROWTH:
-            with show.stages({part: "Growing"}, quiet) as progress:
-                rows = growth.measure_growth(task.teacher.corpus_, largest, lambda done: progress(measuring.GROWTH, done))
-            grids.append(measuring.growth_grid(rows))
-            pictures["Seconds and memory against segments"] = figures.draw_growth(rows, places.figures)
-        else:
-            grids.append(measuring.PARTS[part](task, data))
-        print_grids(grids[-1:])
+        with show.stages(labels, quiet) as progress:
+            grid, drawn = measuring.measure(part, measuring.open_task(data, home, progress), largest, places.figures)
+        print_grids([grid])
+        grids.append(grid)
+        pictures |= drawn
     results.publish("speed", rebuild_command("speed", data, only=only), grids, pictures, [], places)
+    show.note(f"Wrote {output / 'speed.md'}.", quiet)
