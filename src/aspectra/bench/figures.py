@@ -21,6 +21,8 @@ COLOURS = ("#0b6e99", "#d1622b", "#4c8c4a", "#8a4f9e", "#b8860b", "#555555", "#c
 PAPER = "#222222"
 UNSURE = ("majority", "kmeans", "lda", "student-alone")
 """Systems left out of the coverage figure: their probabilities say little, or the same as another's."""
+WIDEST = 24
+"""So many points of F1 below the best are shown."""
 INSTALL = 'pip install "aspectra[bench]"'
 
 
@@ -60,23 +62,38 @@ def draw_quality(outcomes: Sequence[Outcome], folder: Path) -> str:
         1, len(sets), figsize=(2.4 + 2.3 * len(sets), 0.9 + 0.34 * len(systems)), sharey=True, squeeze=False, layout="constrained"
     )
     for panel, one in zip(panels[0], sets, strict=True):
-        for place, name in enumerate(systems):
-            values = values_of(outcomes, one, name, test_figure(SETS[one].headline))
-            if values:
-                mean, sd = spread(values)
-                panel.plot(100 * np.array(values), [place] * len(values), "o", color=COLOURS[0], alpha=0.25, markersize=4)
-                panel.errorbar(mean, place, xerr=np.nan_to_num(sd), fmt="o", color=COLOURS[0], markersize=6, capsize=3)
+        values = [values_of(outcomes, one, name, test_figure(SETS[one].headline)) for name in systems]
+        draw_rows(panel, values, max(max(map(spread, filter(None, values)), default=(0.0, 0.0))[0] - WIDEST, 0))
         draw_published(panel, one)
         panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
         panel.set_xlabel("weighted F1" if SETS[one].headline == "f1_weighted" else "micro F1")
     panels[0][0].set_yticks(range(len(systems)), [title(name) for name in systems])
     panels[0][0].invert_yaxis()
-    handles, labels = next(
-        (panel.get_legend_handles_labels() for panel in panels[0] if panel.get_legend_handles_labels()[0]), ([], [])
-    )
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    add_legend(figure, panels[0], 2)
     return save(figure, folder, "f1-per-set")
+
+
+def draw_rows(panel: Any, values: Sequence[Sequence[float]], left: float) -> None:
+    """Draw a row for each system; what lies left of the panel is written at its edge."""
+    for place, found in enumerate(values):
+        mean, sd = spread(found) if found else (np.nan, np.nan)
+        if mean < left:
+            panel.annotate(
+                f"◂ {mean:.1f}", (left, place), (4, 0), textcoords="offset points", va="center", fontsize=8, color=COLOURS[0]
+            )
+        elif found:
+            panel.plot(100 * np.array(found), [place] * len(found), "o", color=COLOURS[0], alpha=0.25, markersize=4)
+            panel.errorbar(mean, place, xerr=np.nan_to_num(sd), fmt="o", color=COLOURS[0], markersize=6, capsize=3)
+    panel.set_xlim(left=left)
+
+
+def add_legend(figure: Any, panels: Sequence[Any], columns: int) -> None:
+    """Put one legend below all panels, with each name once."""
+    entries = {
+        name: handle for panel in panels for handle, name in zip(*panel.get_legend_handles_labels(), strict=True)
+    }  # fmt: skip
+    if entries:
+        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
 
 
 def draw_published(panel: Any, one: str) -> None:
@@ -103,7 +120,7 @@ def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:
         panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
         panel.set_xlabel("answered, % (surest first)")
     panels[0][0].set_ylabel("accuracy on test, %")
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=min(4, len(systems)))
+    add_legend(figure, panels[0], min(len(systems), 2 + len(sets)))
     return save(figure, folder, "coverage-accuracy")
 
 
