@@ -58,6 +58,9 @@ class Desk:
         return [choice.aspect for choice in read_map(self.studio.session.path).choices]
 
     def settle(self, page: Any) -> None:
+        page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )  # else an old "Saved" is read
         expect(page.locator("#saved")).to_have_text("Saved")
 
 
