@@ -12,6 +12,9 @@ from aspectra.cli import show
 if TYPE_CHECKING:
     from aspectra.bench.tables import Grid
 
+LONGEST_FIGURE = 24
+"""A last column with more letters than this holds words, which start at the left."""
+
 app = typer.Typer(no_args_is_help=True, help="Measure: quality on published sets, ablations, speed.")
 
 Data = Annotated[Path | None, typer.Option(help="Folder with the published sets; without it the embedded sample is used.")]
@@ -89,7 +92,8 @@ def print_grids(grids: list[Grid]) -> None:
     console = show.console()
     for grid in grids:
         console.print(grid.title, style="bold")
-        table = show.table(*grid.header, right=tuple(grid.header[1:]))
+        sentences = any(len(row[-1]) > LONGEST_FIGURE for row in grid.rows)
+        table = show.table(*grid.header, right=() if sentences else tuple(grid.header[1:]))
         table.columns[0].no_wrap = True
         for row in grid.rows:
             table.add_row(*row)
