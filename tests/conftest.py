@@ -7,7 +7,7 @@ os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
 from aspectra.sample import Sample, generate, write
 
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SMALL = {
     "n_topics": 16,
     "min_count": 5,
@@ -84,6 +86,16 @@ def own_run(run: Path, tmp_path: Path) -> Path:
 def snapshot() -> Callable[[Path], dict[str, bytes]]:
     """Read a folder's files, to see that nothing in it was changed."""
     return lambda folder: {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,15 @@ from aspectra.evaluate import Gold
 from aspectra.sample import Sample
 from aspectra.student.adapt import Answers, adapt, clearly_best, fit
 from aspectra.student.blend import blend
-from aspectra.student.card import Card
+from aspectra.student.card import CONFIG, FOLDER, Card
 from aspectra.student.choose import FILTERS, choose_filter
 from aspectra.student.config import StudentConfig
-from aspectra.student.distill import FOLDER, bucketed, distill
+from aspectra.student.distill import bucketed, distill
 from aspectra.student.features import Features
 from aspectra.student.labelling import StudentLabeller, load_labeller
 from aspectra.student.lesson import Lesson
 from aspectra.student.losses import falling
-from aspectra.student.model import CONFIG, HEAD, Head, Student
+from aspectra.student.model import HEAD, Head, Student
 from aspectra.student.select import balanced, passes
 
 ASPECTS = ("Image", "Sound", GENERAL)

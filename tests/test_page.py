@@ -1,7 +1,6 @@
 """The studio in a real browser: a person's whole way through a map, and what may go wrong on it."""
 
 import json
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,19 +22,7 @@ api = pytest.importorskip("playwright.sync_api")
 expect = api.expect
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><b>bold</b>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """The report in a real browser: drawn without errors or requests, searched and filtered, hostile text as text, on a phone and on paper."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ api = pytest.importorskip("playwright.sync_api")
 expect = api.expect
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><b>bold</b>"
 ASPECT = "<b>Noise</b>"
 HEBREW = "הטעם של הקפה"
@@ -39,16 +36,6 @@ def report(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) 
     content = build(home / "run", labels, Request(title=HOSTILE), lambda stage, done: None)
     write_report(content, home / "report.html", None, None)
     return home / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 def opened(browser: Any, report: Path, width: int = 1280) -> Any:

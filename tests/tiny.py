@@ -5,8 +5,9 @@ from pathlib import Path
 
 from aspectra.detector import AspectDetector
 from aspectra.sample import Sample
+from aspectra.student.card import FOLDER
 from aspectra.student.config import StudentConfig
-from aspectra.student.distill import FOLDER, distill
+from aspectra.student.distill import distill
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 

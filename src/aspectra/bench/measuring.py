@@ -19,8 +19,9 @@ from aspectra.errors import InputError
 from aspectra.fitting import Progress
 from aspectra.mapping.topicmap import write_map
 from aspectra.rundir import TOPIC_MAP
+from aspectra.student.card import FOLDER
 from aspectra.student.config import StudentConfig
-from aspectra.student.distill import FOLDER, distill
+from aspectra.student.distill import distill
 
 ROWS = (100_000, 1_000_000)
 SOME = 200_000

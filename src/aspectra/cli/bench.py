@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +12,9 @@ import typer
 from aspectra.cli import show
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from aspectra.bench.runner import Cell, News
     from aspectra.bench.tables import Grid
 
 LONGEST_FIGURE = 24
@@ -47,7 +52,7 @@ def quality(
 
     names = choose_sets(sets, data)
     chosen = choose_systems(systems)
-    with show.cells(quiet) as progress:
+    with showing_cells(quiet) as progress:
         outcomes = runner.run_cells(progress.of(quality_cells(names, chosen, seeds)), data, home, jobs, progress.tell)
     print_grids(tables.quality_grids(outcomes))
     places = results.Places(output, markdown)
@@ -77,7 +82,7 @@ def ablation(
     chosen = ablations.chosen(show.names(only))
     names = choose_sets(sets, data)
     wanted = [cell for one in chosen for cell in one.cells(names, seeds)]
-    with show.cells(quiet) as progress:
+    with showing_cells(quiet) as progress:
         outcomes = runner.run_cells(progress.of(wanted), data, home, jobs, progress.tell)
     grids = [tables.ablation_grid(outcomes, one) for one in chosen]
     print_grids(grids)
@@ -131,3 +136,46 @@ def speed(
         pictures |= drawn
     results.publish("speed", rebuild_command("speed", data, only=only), grids, pictures, [], places)
     show.note(f"Wrote {output / 'speed.md'}.", quiet)
+
+
+class CellProgress:
+    """Shows how many cells of a benchmark are done, and what each running group does."""
+
+    def __init__(self, bars: Progress | None) -> None:
+        from aspectra.bench.runner import FINISHED
+
+        self.bars, self.finished = bars, FINISHED
+        self.groups: dict[str, TaskID] = {}
+        self.all: TaskID | None = None
+
+    def of(self, cells: list[Cell]) -> list[Cell]:
+        """Say how many cells there are, and hand them on."""
+        if self.bars:
+            self.all = self.bars.add_task("Cells", total=len(cells), stage="")
+        return cells
+
+    def tell(self, news: News) -> None:
+        if not self.bars or self.all is None:
+            return
+        if news.group not in self.groups:
+            self.groups[news.group] = self.bars.add_task(news.group, total=1.0)
+        task = self.groups[news.group]
+        if news.stage == self.finished:
+            self.bars.advance(self.all)
+            self.bars.update(task, visible=False)
+        else:
+            words = f"{news.group} · {news.cell} · {news.stage}"
+            self.bars.update(task, description=words[:44], completed=news.done, visible=True)
+
+
+@contextlib.contextmanager
+def showing_cells(quiet: bool) -> Iterator[CellProgress]:
+    """Show a benchmark's progress on stderr."""
+    if quiet:
+        yield CellProgress(None)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<44}"), BarColumn(16), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=show.console(True)) as bars:
+        yield CellProgress(bars)

@@ -28,7 +28,8 @@ def command(
     config = StudentConfig(**settings)
     from aspectra.detector import AspectDetector
     from aspectra.evaluate import read_gold
-    from aspectra.student.distill import FOLDER, distill
+    from aspectra.student.card import FOLDER
+    from aspectra.student.distill import distill
 
     told, judged = (None if path is None else read_gold(path) for path in (labels, dev))
     show.note("Loading …", quiet)

@@ -11,10 +11,9 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from rich.progress import TaskID
     from rich.table import Table
 
-    from aspectra.bench.runner import Cell, News
     from aspectra.text.read import Source
 
 Run = Annotated[Path, typer.Argument(help="The run's folder, as given to aspectra fit --run.")]
@@ -109,47 +108,6 @@ def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
             bars.update(task, advance=more, speed=bars.tasks[0].speed or 0)
 
         yield add
-
-
-class CellProgress:
-    """Shows how many cells of a benchmark are done, and what each running group does."""
-
-    def __init__(self, bars: Progress | None) -> None:
-        self.bars = bars
-        self.groups: dict[str, TaskID] = {}
-        self.all: TaskID | None = None
-
-    def of(self, cells: list[Cell]) -> list[Cell]:
-        """Say how many cells there are, and hand them on."""
-        if self.bars:
-            self.all = self.bars.add_task("Cells", total=len(cells), stage="")
-        return cells
-
-    def tell(self, news: News) -> None:
-        if not self.bars or self.all is None:
-            return
-        if news.group not in self.groups:
-            self.groups[news.group] = self.bars.add_task(news.group, total=1.0)
-        task = self.groups[news.group]
-        if news.stage == "finished":
-            self.bars.advance(self.all)
-            self.bars.update(task, visible=False)
-        else:
-            words = f"{news.group} · {news.cell} · {news.stage}"
-            self.bars.update(task, description=words[:44], completed=news.done, visible=True)
-
-
-@contextlib.contextmanager
-def cells(quiet: bool) -> Iterator[CellProgress]:
-    """Show a benchmark's progress on stderr."""
-    if quiet:
-        yield CellProgress(None)
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:<44}"), BarColumn(16), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console(True)) as bars:
-        yield CellProgress(bars)
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:

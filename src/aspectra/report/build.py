@@ -37,7 +37,7 @@ def build(run: Path, path: Path, request: Request, progress: Progress) -> Conten
     from aspectra.report.evidence import gather
     from aspectra.report.origin import check_origin
     from aspectra.report.quality import assess
-    from aspectra.student.labelling import has_student
+    from aspectra.student.card import has_student
 
     detector = AspectDetector.load(run)
     origin = check_origin(labels, detector, has_student(run))

@@ -18,7 +18,7 @@ from aspectra.mapping.topicmap import TopicMap
 from aspectra.rundir import checksum, fingerprint
 from aspectra.scale.places import list_names, local_copy, whole_file
 from aspectra.scale.rows import labelled
-from aspectra.student.card import map_mark
+from aspectra.student.card import CONFIG, FOLDER, has_student, map_mark
 from aspectra.student.opening import open_labeller
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from aspectra.student.opening import Labeller
 
 ABOUT = "_labelling.json"
-STUDENT = "student/config.json"
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Model:
         return open_labeller(self.run, self.model, self.onnx, threads)
 
     def uses_torch_student(self) -> bool:
-        return self.onnx is None and self.model != "teacher" and (self.run / STUDENT).exists()
+        return self.onnx is None and self.model != "teacher" and has_student(self.run)
 
     def mark(self) -> str:
         """Return a fingerprint of all that decides a label."""
@@ -52,7 +51,7 @@ class Model:
         run.check("topics")
         names = [rundir.CONFIG, rundir.VOCABULARY, rundir.VECTORS, rundir.TEACHER]
         if self.uses_torch_student():
-            names.append(STUDENT)
+            names.append(f"{FOLDER}/{CONFIG}")
         if not (run / rundir.TOPIC_MAP).exists():
             raise MapError(f"No topic map in {self.run}. Map the topics first: aspectra map {self.run}")
         topic_map = TopicMap.from_dict(rundir.read_json(run / rundir.TOPIC_MAP))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aspectra import __version__
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from aspectra.mapping.topicmap import TopicMap
 
 FORMAT = 1
+FOLDER, CONFIG = "student", "config.json"
 
 
 @dataclass(frozen=True)
@@ -98,3 +100,7 @@ What only unmapped topics speak of is no aspect. Nothing was checked for fairnes
 def map_mark(topic_map: TopicMap) -> str:
     """Fingerprint what a map says, not who said it or when."""
     return fingerprint(topic_map.topics, list(topic_map.aspects), [choice.aspect for choice in topic_map.choices])
+
+
+def has_student(run: Path) -> bool:
+    return (run / FOLDER / CONFIG).exists()

@@ -30,7 +30,6 @@ from aspectra.student.losses import cross_entropy, falling
 from aspectra.student.model import Head, Student
 from aspectra.teacher.train import torch_threads
 
-FOLDER = "student"
 Progress = Callable[[str, float], None]
 
 

@@ -11,9 +11,8 @@ import polars as pl
 from aspectra.detector import AspectDetector, as_series
 from aspectra.errors import RunError
 from aspectra.student.blend import blend, label_reviews
-from aspectra.student.card import map_mark
-from aspectra.student.distill import FOLDER
-from aspectra.student.model import CONFIG, Student
+from aspectra.student.card import FOLDER, has_student, map_mark
+from aspectra.student.model import Student
 
 
 class StudentLabeller:
@@ -41,10 +40,6 @@ class StudentLabeller:
         """Split reviews into segments and label each: a row a segment."""
         detector = self.detector
         return label_reviews(as_series(reviews), detector.segment, detector.language, self.label_segments)
-
-
-def has_student(run: Path) -> bool:
-    return (run / FOLDER / CONFIG).exists()
 
 
 def load_student(run: Path) -> StudentLabeller:

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from aspectra import rundir
 from aspectra.errors import RunError
 from aspectra.mapping.topicmap import TopicMap
-from aspectra.student.card import Card
+from aspectra.student.card import CONFIG, Card
 from aspectra.student.encoder import Encoder, load_encoder
 
-CONFIG, HEAD, ENCODER, README = "config.json", "head.safetensors", "encoder", "README.md"
+HEAD, ENCODER, README = "head.safetensors", "encoder", "README.md"
 BATCH = 64
 AGAIN = "Distil again: aspectra distill RUN"
 

@@ -11,8 +11,9 @@ from typing import Any
 from aspectra.bench.protocol import Frozen, Task
 from aspectra.detector import AspectDetector
 from aspectra.explain import teacher_attention
+from aspectra.student.card import FOLDER
 from aspectra.student.config import StudentConfig
-from aspectra.student.distill import FOLDER, distill
+from aspectra.student.distill import distill
 from aspectra.student.labelling import StudentLabeller
 
 
