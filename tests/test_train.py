@@ -77,6 +77,18 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
     assert first == again != other
 
 
+def test_the_number_of_threads_changes_nothing() -> None:
+    random = np.random.default_rng(0)
+    matrix = random.normal(size=(3000, 32)).astype(np.float32)  # so many words that k-means would share them among threads
+    tokens = Ragged.of(random.integers(0, 3000, 500), np.full(100, 5))
+    vectors = WordVectors(tuple(map(str, range(3000))), matrix)
+    found = []
+    for threads in (1, 2):
+        with torch_threads(threads):
+            found.append(train(tokens, np.arange(100), vectors, FitConfig(n_topics=20, steps=2, start="words"), lambda done: None))
+    assert state(found[0]) == state(found[1])
+
+
 def test_chance_drawn_elsewhere_changes_nothing() -> None:
     first = state(learn(steps=5))
     np.random.default_rng(0).random(100)

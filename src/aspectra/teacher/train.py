@@ -102,7 +102,8 @@ def batches(rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[np.ndar
 def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress) -> Trained:
     """Train a teacher on some rows of the corpus."""
     torch.manual_seed(config.seed)
-    start = torch.from_numpy(choose_start(tokens, rows, vectors, config))
+    with torch_threads(1):  # k-means on several threads adds up in another order each time
+        start = torch.from_numpy(choose_start(tokens, rows, vectors, config))
     teacher = Teacher(torch.from_numpy(vectors.matrix), start, config)
     history: list[dict[str, float]] = []
     steps = choose_steps(len(rows), config)
