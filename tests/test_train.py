@@ -85,7 +85,9 @@ def test_the_number_of_threads_changes_nothing() -> None:
     found = []
     for threads in (1, 2):
         with torch_threads(threads):
-            found.append(train(tokens, np.arange(100), vectors, FitConfig(n_topics=20, steps=2, start="words"), lambda done: None))
+            found.append(
+                train(tokens, np.arange(100), vectors, FitConfig(n_topics=20, steps=2, start="words"), lambda done: None)
+            )
     assert state(found[0]) == state(found[1])
 
 
