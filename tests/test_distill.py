@@ -19,7 +19,7 @@ from aspectra.sample import Sample
 from aspectra.student.adapt import Answers, adapt, clearly_best, fit
 from aspectra.student.blend import blend
 from aspectra.student.card import CONFIG, FOLDER, Card
-from aspectra.student.choose import FILTERS, choose_filter
+from aspectra.student.choose import FILTERS, best_moves, choose_filter
 from aspectra.student.config import StudentConfig
 from aspectra.student.distill import bucketed, distill
 from aspectra.student.features import Features
@@ -118,6 +118,20 @@ def test_a_student_may_be_chosen_on_dev(home: Path, encoder: Path, gold: Gold, t
     assert stages == {"features": 1.0, "filter": 1.0, "head": 1.0}
     assert (student.card.config.general_entropy, student.card.config.aspect_entropy) in FILTERS
     assert sum(student.card.learnt.values()) <= 400
+    plain = distill(AspectDetector.load(home), student.card.config, tmp_path)
+    moved = student.head.classify.bias - plain.head.classify.bias
+    np.testing.assert_allclose(moved.detach(), list(student.card.leaning.values()), atol=1e-3)
+    assert tuple(student.card.leaning) == student.card.aspects
+
+
+def test_logits_lean_to_an_aspect_that_is_answered_too_seldom() -> None:
+    gold = np.eye(3, dtype=bool)[np.repeat([0, 1, 2], [60, 30, 10])]
+    right = np.where(gold, 5.0, 0.0)
+    np.testing.assert_array_equal(best_moves(right, gold, True), [0, 0, 0])
+    np.testing.assert_array_equal(best_moves(right - [0, 5.5, 0], gold, True), [0, 1, 0])
+    np.testing.assert_array_equal(best_moves(right - [0, 0, 6.5], gold, False), [0, 0, 2])
+    shy = np.where(gold, [5.0, 4.9, 5.0], 0.0) - [0, 4.95, 0]
+    assert best_moves(shy[:91], gold[:91], False)[1] == 1  # one step is enough, the second costs
 
 
 def test_bucketing_loses_no_row() -> None:

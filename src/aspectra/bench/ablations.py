@@ -27,7 +27,9 @@ class Ablation:
     def system(self, value: str) -> System:
         settings = self.values[value]
         return (
-            StudentSystem("student-alone", settings={**ALONE, **settings}) if self.student else TeacherSystem(settings=settings)
+            StudentSystem("student-alone", settings={**ALONE, **settings}, dev_chooses=False)
+            if self.student
+            else TeacherSystem(settings=settings)
         )
 
     def cells(self, sets: tuple[str, ...], seeds: int) -> list[Cell]:
@@ -44,7 +46,11 @@ def each(field: str, *values: float) -> dict[str, dict[str, Any]]:
 
 
 def entropies(*pairs: tuple[float, float]) -> dict[str, dict[str, Any]]:
-    return {f"χ_G {general:g}, χ_NG {other:g}": {"general_entropy": general, "aspect_entropy": other} for general, other in pairs}
+    """Filters for soft targets and, as in the paper, for the teacher's answers alone."""
+    soft = {"off": {}} | {
+        f"χ_G {general:g}, χ_NG {other:g}": {"general_entropy": general, "aspect_entropy": other} for general, other in pairs
+    }
+    return soft | {f"hard labels, {name}": {"sharpness": 1000.0, **settings} for name, settings in soft.items()}
 
 
 ALL = (
@@ -55,7 +61,7 @@ ALL = (
     Ablation(
         "filter",
         "Entropy filter, shares of log A (student alone)",
-        {"off": {}} | entropies((0.3, 0.6), (0.45, 0.6), (0.3, 0.75), (0.45, 0.75), (0.6, 0.75), (0.6, 0.6), (0.45, 1)),
+        entropies((0.8, 0.8), (0.6, 0.6), (0.45, 0.75), (0.3, 0.6)),
         "off",
         student=True,
     ),

@@ -1,7 +1,8 @@
 """`python -m aspectra.bench.small --data FOLDER`: what helps a corpus of a few thousand reviews, on five of OPOSUM's product sets.
 
-A variant is settings of `fit`. Every variant is scored on dev, cross-validated inside it, and that chooses; the test files are read only
-with --test. Runs are kept in a folder and resumed from there.
+A variant is settings of `fit`; `mixed` learns word vectors from the set's reviews and from reviews of TVs. Every variant is scored on
+dev, cross-validated inside it, and that chooses; the test files are read only with --test. Runs are kept in a folder and resumed
+from there.
 """
 
 from __future__ import annotations
@@ -11,11 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from aspectra.bench.datasets import load_oposum
+from aspectra.config import FitConfig
+from aspectra.corpus import prepare
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import score
-from aspectra.text.read import open_source
+from aspectra.fitting import save_vectors, stage_marks
+from aspectra.rundir import RunDir
+from aspectra.text.read import Source, open_source
+from aspectra.vectors import WordVectors, learn_vectors
 
 SETS = ("bags_and_cases", "bluetooth", "boots", "keyboards", "vacuums")
 COMMON = {"segment": "clause", "n_topics": 60}
@@ -29,7 +36,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "min-tokens-2": {"min_tokens": 2},
     "window-10": {"window": 10},
     "epochs-60": {"vector_epochs": 60},
+    "mixed": {},
 }
+RELATED = 60_000
+"""Reviews of TVs that the word vectors of `mixed` are learnt from, besides the set's own."""
 
 
 def main() -> None:
@@ -51,8 +61,14 @@ def main() -> None:
 def run(variant: str, name: str, seed: int, chosen: argparse.Namespace) -> tuple[list[float], list[float]]:
     """Return micro and macro F1 in percent on dev, cross-validated, and on test, if it is wanted and there is one."""
     data: Path = chosen.data
-    detector = AspectDetector(**{**COMMON, **VARIANTS[variant], "seed": seed})
-    detector.fit(open_source([str(data / f"corpora/{name}.txt.gz")]), run=chosen.home / f"{variant}-{name}-{seed}")
+    home = RunDir(chosen.home / f"{variant}-{name}-{seed}")
+    detector, source = (
+        AspectDetector(**{**COMMON, **VARIANTS[variant], "seed": seed}),
+        open_source([str(data / f"corpora/{name}.txt.gz")]),
+    )
+    if variant == "mixed":
+        mix_vectors(source, open_source([str(data / "corpora/tv.jsonl.gz")]), detector.config, home)
+    detector.fit(source, run=home.path)
     detector.suggest_map(dev=load_oposum(data / f"oposum/{name}-dev.asp"))
     dev = [100 * detector.dev_estimate_[metric] for metric in ("f1_micro", "f1_macro")]
     path = data / f"oposum/{name}-tst.asp"
@@ -61,6 +77,23 @@ def run(variant: str, name: str, seed: int, chosen: argparse.Namespace) -> tuple
     gold = load_oposum(path)
     report = score(gold.aspects, detector.predict(gold.texts).tolist(), tuple(detector.classes_))
     return dev, [100 * report.f1_micro, 100 * report.f1_macro]
+
+
+def mix_vectors(own: Source, related: Source, config: FitConfig, home: RunDir) -> None:
+    """Begin a run whose word vectors are learnt from its own reviews and related ones together."""
+    marks = stage_marks(own, config)
+    home.create()
+    if home.finished("vectors", marks["vectors"]):
+        return
+    corpus = prepare(own.texts(), config, config.seed)
+    corpus.save(home)
+    home.finish("prepare", marks["prepare"])
+    texts = pl.concat([*own.texts(), pl.concat(related.texts()).sample(RELATED, seed=config.seed)])
+    both = prepare([texts], config, config.seed)
+    vectors = learn_vectors(both.sentences(), both.vocabulary, config, config.seed, lambda done: None)
+    places = [both.vocabulary.index[word] for word in corpus.vocabulary.words]
+    save_vectors(WordVectors(corpus.vocabulary.words, vectors.matrix[places]), home)
+    home.finish("vectors", marks["vectors"])
 
 
 def line(title: str, found: list[list[list[float]]]) -> str:

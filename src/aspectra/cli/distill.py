@@ -20,7 +20,10 @@ def command(
     labels: Annotated[
         Path | None, typer.Option(help='JSONL file of labelled segments to learn from, too: {"text": "…", "aspects": ["Image"]}')
     ] = None,
-    dev: Annotated[Path | None, typer.Option(help="JSONL file of labelled segments that choose the entropy filter.")] = None,
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="JSONL file of labelled segments that choose the entropy filter and how far to lean to each aspect."),
+    ] = None,
     quiet: show.Quiet = False,
     **settings: Any,
 ) -> None:

@@ -216,12 +216,15 @@ def most_likely_map(beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, b
     support = share.sum(axis=0)
     rarity = share @ (1 / np.maximum(support, 1)) * len(member) / (support > 0).sum()
     weights = balance * rarity + (1 - balance)  # N
+    truth, ones = member.astype(np.float64), np.ones(n_aspects)
 
     def gain(gamma: np.ndarray, mass: np.ndarray, topic: int) -> np.ndarray:
-        right = (gamma * member).sum(axis=1) + FLOOR
-        total = gamma.sum(axis=1) + FLOOR * n_aspects
-        raised = (weights * np.log1p(mass / right)) @ member  # where the topic's aspect is gold, γ_gold grows by its mass
-        return np.append(raised - weights @ np.log1p(mass / total), 0)
+        right = np.einsum("na,na->n", gamma, truth) + FLOOR
+        total = gamma @ ones + FLOOR * n_aspects
+        values = np.zeros(n_aspects + 1)
+        raised = (weights * np.log1p(mass / right)) @ truth  # where the topic's aspect is gold, γ_gold grows by its mass
+        values[:n_aspects] = raised - weights @ np.log1p(mass / total)
+        return values
 
     votes = np.where(allowed, beta.T @ (share * weights[:, None]), -1)
     return ascend(beta, np.where(allowed.any(axis=1), votes.argmax(axis=1), n_aspects), allowed, gain)

@@ -20,7 +20,8 @@ FOLDER, CONFIG = "student", "config.json"
 
 @dataclass(frozen=True)
 class Card:
-    """`learnt` counts the segments per aspect; `choice` and `estimate` tell how labels were used and what to expect."""
+    """`learnt` counts the segments per aspect, `leaning` is what dev added to its logit; `choice` and `estimate` tell how labels were used
+    and what to expect."""
 
     aspects: tuple[str, ...]
     config: StudentConfig
@@ -29,6 +30,7 @@ class Card:
     reviews: str  # fingerprint of the reviews
     topic_map: str  # fingerprint of the map's choices
     learnt: dict[str, int]
+    leaning: dict[str, float] = field(default_factory=dict)
     choice: str = "teacher"
     n_labels: int = 0
     estimate: dict[str, float] = field(default_factory=dict)
@@ -48,7 +50,9 @@ class Card:
 
     def markdown(self, topic_map: TopicMap) -> str:
         """Write the model card."""
-        rows = "\n".join(f"| {aspect} | {self.learnt.get(aspect, 0):,} |" for aspect in self.aspects)
+        rows = "\n".join(
+            f"| {aspect} | {self.learnt.get(aspect, 0):,} | {self.leaning.get(aspect, 0):+.2f} |" for aspect in self.aspects
+        )
         topics = "\n".join(
             f"| {choice.topic} | {choice.aspect or 'unmapped'} | {' '.join(choice.keywords)} |" for choice in topic_map.choices
         )
@@ -70,8 +74,8 @@ CARD = """# Aspect student
 Labels segments of reviews with an aspect. Made by aspectra {version}: distilled from a contrastive topic model into the encoder
 `{encoder}` (weights {print}), from reviews with fingerprint `{reviews}`. In labelling the teacher's probabilities count {weight:g}.
 
-| aspect | segments learnt from |
-|---|---|
+| aspect | segments learnt from | moved by labelled segments, in logits |
+|---|---|---|
 {rows}
 
 ## Scores

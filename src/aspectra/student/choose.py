@@ -1,6 +1,8 @@
-"""Which entropy filter to learn with, chosen on labelled segments: for each candidate a student learns from the segments that pass it.
+"""What labelled segments choose: the entropy filter to learn with, and how far the student leans to each aspect.
 
-No filter is taken unless another is better by more than a standard error: with soft targets an uncertain answer already counts for little.
+For each filter a student learns from the segments that pass it; no filter is taken unless another is better by more than a standard error:
+with soft targets an uncertain answer already counts for little. A lesson has as many segments of each aspect as there are; reviews
+speak of some more than of others, so the finished student's logits are then moved to where they serve the labelled segments best.
 """
 
 from __future__ import annotations
@@ -8,6 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+import torch
+
+from aspectra.config import GENERAL
+from aspectra.mapping.suggest import objective
 from aspectra.student.adapt import Answers, clearly_best
 from aspectra.student.card import Card
 from aspectra.student.config import StudentConfig
@@ -17,6 +24,12 @@ from aspectra.student.select import FEWEST
 
 FILTERS = ((1.0, 1.0), (0.8, 0.8), (0.6, 0.6), (0.5, 0.6), (0.4, 0.6))
 """χ_G and χ_NG as shares of log A."""
+LEANINGS = np.array([0.0, -1.0, 1.0, -2.0, 2.0])
+"""What an aspect's logit may be moved by; the first of equals is taken."""
+COST = 0.01
+"""Of the objective, for each unit that a logit is moved."""
+DRAWS = 12
+SWEEPS = 3
 Learn = Callable[[Lesson, Card, Callable[[float], None]], Student]
 
 
@@ -36,3 +49,31 @@ def choose_filter(lesson: Lesson, card: Card, dev: Answers, learn: Learn, progre
             found.append((student.card, score))
         progress(number / len(FILTERS))
     return found[clearly_best([score for _, score in found], len(dev.texts))][0]
+
+
+def lean(student: Student, dev: Answers) -> None:
+    """Move the student's logits by what serves dev best, the mean over resampled segments, and write that on its card."""
+    aspects, random = student.card.aspects, np.random.default_rng(student.card.config.seed)
+    logits = np.log(np.maximum(student.probabilities(dev.texts), 1e-30))
+    draws = [random.integers(0, len(logits), len(logits)) for _ in range(DRAWS)]
+    moves = np.mean([best_moves(logits[rows], dev.gold[rows], GENERAL in aspects) for rows in draws], axis=0)
+    with torch.no_grad():
+        student.head.classify.bias.add_(torch.from_numpy(moves))
+    student.card = replace(student.card, leaning=dict(zip(aspects, moves.round(3).tolist(), strict=True)))
+
+
+def best_moves(logits: np.ndarray, gold: np.ndarray, general: bool) -> np.ndarray:
+    """Move one aspect at a time to where the objective, less its cost, is highest; logits and gold are N×A, the result A."""
+    moves = np.zeros(logits.shape[1])
+    for _ in range(SWEEPS):
+        before = moves.copy()
+        for aspect in range(len(moves)):
+            others = logits + moves
+            others[:, aspect] = -np.inf
+            rival, strength = others.argmax(1)[:, None], others.max(1)[:, None]
+            wins = logits[:, [aspect]] + LEANINGS > strength  # N×moves
+            values = objective(np.where(wins, aspect, rival), gold, general) - COST * np.abs(LEANINGS)
+            moves[aspect] = LEANINGS[values.argmax()]
+        if (moves == before).all():
+            break
+    return moves

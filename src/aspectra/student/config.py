@@ -20,7 +20,7 @@ class StudentConfig(Settings):
     encoder: str = setting("minilm", "Pretrained encoder: minilm (bundled), a folder, or a name on the Hugging Face hub.", "BERT")
     finetune: bool = setting(False, "Train the encoder too, after its head; slow without a GPU.", "not said; frozen in the code")
     sharpness: float = setting(
-        2.0, "Targets are the teacher's γ to this power: 1 is γ itself, 1000 its answer alone.", "hard labels"
+        4.0, "Targets are the teacher's γ to this power: 1 is γ itself, 1000 its answer alone.", "hard labels"
     )
     attention: str = setting("smooth", "How word pieces are weighed into a segment.", "smooth", ATTENTIONS)
     smoothness: float = setting(0.5, "Smoothness λ of smooth attention.", "0.5")

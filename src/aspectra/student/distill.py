@@ -21,7 +21,7 @@ from aspectra.evaluate import Gold
 from aspectra.loop import optimise
 from aspectra.student.adapt import Answers, adapt
 from aspectra.student.card import Card, map_mark
-from aspectra.student.choose import choose_filter, unfiltered
+from aspectra.student.choose import choose_filter, lean, unfiltered
 from aspectra.student.config import StudentConfig
 from aspectra.student.encoder import Encoder, load_encoder, weights_fingerprint
 from aspectra.student.features import Features
@@ -43,7 +43,7 @@ def distill(
 ) -> Student:
     """Make a student of a mapped detector; hidden states are kept in `home`, the student itself is not written.
 
-    It learns from `labels`; `dev` only chooses the entropy filter.
+    It learns from `labels`; `dev` only chooses the entropy filter and how far it leans to each aspect.
     """
     aspects = tuple(detector.classes_)
     if len(aspects) < 2:
@@ -61,6 +61,8 @@ def distill(
     student = learn(encoder, lesson, card, lambda done: progress("head", done))
     if config.finetune:
         finetune(student, lesson, lambda done: progress("encoder", done))
+    if dev is not None:
+        lean(student, known["dev"])
     if labels is not None:
         head = student.head
         adaptation = adapt(head.classify, student.pooled(labels.texts), known["labels"], student.card)

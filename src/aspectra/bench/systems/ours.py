@@ -39,19 +39,25 @@ class TeacherSystem:
 
 @dataclass(frozen=True)
 class StudentSystem:
-    """The student and its teacher, averaged as the student's settings say; with dev labels as `aspectra distill --labels` does."""
+    """The student and its teacher, averaged as the student's settings say; made as `aspectra distill --dev` does, or with `--labels`, or,
+    where dev may not choose, with neither."""
 
     name: str = "student"
     title: str = "student and teacher"
     settings: dict[str, Any] = field(default_factory=dict)
     seeded: bool = True
     learns_from_dev: bool = False
+    dev_chooses: bool = True
 
     def student_config(self, task: Task) -> StudentConfig:
         return StudentConfig(**{"seed": task.seed, **self.settings})
 
     def config(self, task: Task) -> dict[str, Any]:
-        return {**TeacherSystem().config(task), "student": self.student_config(task).to_dict(), "labels": self.learns_from_dev}
+        return {**TeacherSystem().config(task), "student": self.student_config(task).to_dict(), "dev": self.use_of_dev()}
+
+    def use_of_dev(self) -> str:
+        """Return the argument of `distill` that dev is given as."""
+        return "labels" if self.learns_from_dev else "dev" if self.dev_chooses else ""
 
     def fit(self, task: Task) -> Frozen:
         detector = task.teacher
@@ -61,8 +67,9 @@ class StudentSystem:
 
     def distilled(self, detector: AspectDetector, task: Task) -> Any:
         """Distil; the hidden states of segments that other systems share are kept beside the fit."""
-        config, labels = self.student_config(task), task.dev if self.learns_from_dev else None
+        config, use = self.student_config(task), self.use_of_dev()
+        known = {use: task.dev} if use else {}
         if set(self.settings) <= {"teacher_weight", "encoder"}:
-            return distill(detector, config, task.run / FOLDER, labels, progress=task.progress)
+            return distill(detector, config, task.run / FOLDER, **known, progress=task.progress)
         with TemporaryDirectory(dir=task.home) as folder:
-            return distill(detector, config, Path(folder), labels, progress=task.progress)
+            return distill(detector, config, Path(folder), **known, progress=task.progress)
