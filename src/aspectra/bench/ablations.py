@@ -47,7 +47,7 @@ def each(field: str, *values: float) -> dict[str, dict[str, Any]]:
 
 def entropies(*pairs: tuple[float, float]) -> dict[str, dict[str, Any]]:
     """Filters for soft targets and, as in the paper, for the teacher's answers alone."""
-    soft = {"off": {}} | {
+    soft: dict[str, dict[str, Any]] = {"off": {}} | {
         f"χ_G {general:g}, χ_NG {other:g}": {"general_entropy": general, "aspect_entropy": other} for general, other in pairs
     }
     return soft | {f"hard labels, {name}": {"sharpness": 1000.0, **settings} for name, settings in soft.items()}
