@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -52,13 +53,28 @@ def import_ray(local: bool) -> Any:
 
 
 @contextlib.contextmanager
+def unheard() -> Iterator[None]:
+    """Keep native code from the terminal: Ray tells there that it was asked to tell nothing. Errors are raised all the same."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+@contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """Join the cluster at an address, or start one of our own on this machine, which nobody else can reach, and stop it."""
     ray = import_ray(local=address is None or address.startswith(("127.", "localhost")))
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": STORE} if address is None else {}
     try:
-        ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
+        with unheard():
+            ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
     except ConnectionError as error:
         raise InputError(
             f"No Ray cluster at {address} ({error}). Start one with ray start --head, or leave out --address."
