@@ -61,14 +61,14 @@ ALL = (
     Ablation(
         "filter",
         "Entropy filter, shares of log A (student alone)",
-        entropies((0.8, 0.8), (0.6, 0.6), (0.45, 0.75), (0.3, 0.6)),
+        entropies((0.6, 0.6), (0.45, 0.75), (0.3, 0.6)),
         "off",
         student=True,
     ),
     Ablation(
         "segments",
         "Segments to distil (student alone)",
-        each("n_segments", 500, 1000, 2000, 4000, 8000, 16000),
+        each("n_segments", 1000, 2000, 4000, 8000, 16000),
         "16000",
         numbers=True,
         student=True,
