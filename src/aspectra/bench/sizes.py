@@ -1,7 +1,7 @@
 """Quality by the size of the sample that a fit learns from: python -m aspectra.bench.sizes --data folder --home runs/sizes
 
-Every fit of TVs reads the whole corpus and keeps so many segments; topics are mapped by dev, and test is scored once.
-Fits are kept and resumed.
+Every fit of TVs reads the whole corpus and keeps so many segments; topics are mapped by dev, and test is scored once. Prints a table
+and, with --figures, draws the curve. Fits are kept and resumed.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from aspectra.bench.figures import COLOURS, plotting, save
 from aspectra.bench.sets import SETS, BenchmarkSet
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Report, score
 
-SIZES = (25_000, 50_000, 100_000, 200_000, 400_000, 0)
-SCORES = ("f1_micro", "f1_macro")
+SIZES = (25_000, 50_000, 100_000, 200_000, 400_000, 2_000_000)
+SCORES = {"f1_micro": "micro F1", "f1_macro": "macro F1"}
 
 
 def run_seed(bench: BenchmarkSet, data: Path, run: Path, config: dict[str, int]) -> Report:
@@ -28,22 +29,41 @@ def run_seed(bench: BenchmarkSet, data: Path, run: Path, config: dict[str, int])
     return score(gold.aspects, predicted, tuple(detector.classes_))
 
 
+def draw(scores: dict[int, list[Report]], folder: Path) -> None:
+    """Draw the mean over seeds against the size, and every seed as a point."""
+    figure, panel = plotting().subplots(figsize=(6, 3.4), layout="constrained")
+    for (name, title), colour in zip(SCORES.items(), COLOURS, strict=False):
+        values = {size: [100 * getattr(report, name) for report in reports] for size, reports in scores.items()}
+        panel.plot(list(values), [np.mean(one) for one in values.values()], "-o", color=colour, label=f"{title}, mean")
+        for size, one in values.items():
+            panel.scatter([size] * len(one), one, s=10, color=colour, alpha=0.5)
+    panel.set(xscale="log", xlabel="segments in the sample", ylabel="F1 on test, %")
+    panel.legend()
+    save(figure, folder, "sample-size")
+
+
 def main(
     data: Annotated[Path, typer.Option(help="Folder with the published sets.")],
     home: Annotated[Path, typer.Option(help="Folder for the fits.")],
     seeds: Annotated[int, typer.Option(help="Seeds for each size.")] = 2,
-    size: Annotated[list[int], typer.Option(help="Sizes to measure; 0 is all.")] = list(SIZES),  # noqa: B006
+    size: Annotated[list[int], typer.Option(help="Sizes to measure.")] = list(SIZES),  # noqa: B006
+    figures: Annotated[Path | None, typer.Option(help="Folder for the figure.")] = None,
 ) -> None:
     """Print a table row for each size."""
     bench = next(one for one in SETS.values() if one.name == "tv")
-    print(f"| segments ({seeds} seeds) | " + " | ".join(SCORES) + " |\n|---" + "|---" * len(SCORES) + "|", flush=True)
+    print(f"| segments ({seeds} seeds) | " + " | ".join(SCORES.values()) + " |\n|---" + "|---" * len(SCORES) + "|", flush=True)
+    scores = {}
     for most in size:
         made = [run_seed(bench, data, home / f"{most}-{seed}", {"max_segments": most, "seed": seed}) for seed in range(seeds)]
         cells = []
         for name in SCORES:
             values = [100 * getattr(report, name) for report in made]
             cells.append(f"{np.mean(values):.1f} ({', '.join(f'{value:.1f}' for value in values)})")
-        print(f"| {most or 'all'} | " + " | ".join(cells) + " |", flush=True)
+        print(f"| {most:,} | " + " | ".join(cells) + " |", flush=True)
+        scores[most] = made
+    if figures:
+        figures.mkdir(parents=True, exist_ok=True)
+        draw(scores, figures)
 
 
 if __name__ == "__main__":
