@@ -55,6 +55,10 @@ def test_an_ablation_draws_its_figure(aspectra: Call, home: Path, tmp_path: Path
         (("bench", "quality", "--systems", "magic"), "aspectra: No system magic."),
         (("bench", "ablation", "--only", "colour"), "aspectra: No ablation colour."),
         (("bench", "speed", "--only", "size"), "aspectra: No part size."),
+        *(
+            (("bench", part, "--markdown", "none.md"), "aspectra: Cannot read none.md")
+            for part in ("quality", "ablation", "speed")
+        ),
         (("data", "get", "imagenet"), "aspectra: No data 'imagenet'."),
     ],
 )

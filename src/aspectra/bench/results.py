@@ -30,6 +30,11 @@ class Places:
     def figures(self) -> Path:
         return (self.markdown.parent if self.markdown else self.output) / FIGURES
 
+    def check(self, part: str) -> None:
+        """Raise, before hours of work, if the page has no place for a part."""
+        if self.markdown:
+            tables.around(self.markdown, part)
+
 
 def publish(
     part: str, command: str, grids: Sequence[Grid], pictures: dict[str, str], outcomes: Sequence[Outcome], to: Places

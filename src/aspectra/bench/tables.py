@@ -186,6 +186,12 @@ def distinct(names: Iterable[str]) -> list[str]:
 
 def insert(path: Path, part: str, text: str) -> None:
     """Replace what stands between a part's two marks in a Markdown file."""
+    before, after = around(path, part)
+    write_atomic(path, f"{before}\n\n{text.strip()}\n\n{after}".encode())
+
+
+def around(path: Path, part: str) -> tuple[str, str]:
+    """Return a page up to a part's first mark and from its second on; raise if there is no such place."""
     begin, end = marks(part)
     try:
         page = path.read_text(encoding="utf-8")
@@ -195,7 +201,7 @@ def insert(path: Path, part: str, text: str) -> None:
     _, ended, after = rest.partition(end)
     if not found or not ended:
         raise InputError(f"{path} has no place for the tables. Put these two lines where they should stand: {begin} and {end}")
-    write_atomic(path, f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}".encode())
+    return before + begin, end + after
 
 
 def marks(part: str) -> tuple[str, str]:

@@ -52,10 +52,11 @@ def quality(
 
     names = choose_sets(sets, data)
     chosen = choose_systems(systems)
+    places = results.Places(output, markdown)
+    places.check("quality")
     with showing_cells(quiet) as progress:
         outcomes = runner.run_cells(progress.of(quality_cells(names, chosen, seeds)), data, home, jobs, progress.tell)
     print_grids(tables.quality_grids(outcomes))
-    places = results.Places(output, markdown)
     command = rebuild_command("quality", data, sets=",".join(names), seeds=str(seeds), systems=systems)
     pictures = results.quality_pictures(outcomes, places.figures)
     results.publish("quality", command, results.quality_markdown_grids(outcomes), pictures, outcomes, places)
@@ -81,12 +82,13 @@ def ablation(
 
     chosen = ablations.chosen(show.names(only))
     names = choose_sets(sets, data)
+    places = results.Places(output, markdown)
+    places.check("ablation")
     wanted = [cell for one in chosen for cell in one.cells(names, seeds)]
     with showing_cells(quiet) as progress:
         outcomes = runner.run_cells(progress.of(wanted), data, home, jobs, progress.tell)
     grids = [tables.ablation_grid(outcomes, one) for one in chosen]
     print_grids(grids)
-    places = results.Places(output, markdown)
     pictures = results.ablation_pictures(outcomes, chosen, places.figures)
     command = rebuild_command("ablation", data, sets=",".join(names), seeds=str(seeds), only=only)
     results.publish("ablation", command, grids, pictures, outcomes, places)
@@ -126,6 +128,7 @@ def speed(
 
     labels = {**fit.STAGE_LABELS, **distill.STAGE_LABELS, "growth": "Growing"}
     places, grids = results.Places(output, markdown), []
+    places.check("speed")
     pictures: dict[str, str] = {}
     for part in measuring.choose(show.names(only), data):
         show.note(f"Measuring {part} …", quiet)
