@@ -72,7 +72,7 @@ def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarr
         with torch.inference_mode():
             for start in range(0, len(rows), BATCH):
                 ids, mask = encoder.padded(pieces, rows[start : start + BATCH])
-                parts.append(encoder.hidden(ids, mask)[mask.bool()].half().numpy())
+                parts.append(encoder.hidden(ids, mask).half().numpy()[mask.numpy() > 0])  # half first: less to pick from
     except (MemoryError, torch.OutOfMemoryError):
         raise RunError(f"Out of memory with {BATCH} segments at once. Choose a smaller --encoder.") from None
     return np.concatenate(parts)
