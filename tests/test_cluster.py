@@ -1,7 +1,6 @@
 """Labelling on Ray: a cluster of several nodes on this machine, of which one dies in the middle."""
 
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -25,7 +24,6 @@ pytestmark = [
     pytest.mark.xdist_group("ray"),
 ]
 FILES = 10
-START = "from aspectra.cli import main; main()"
 
 
 @pytest.fixture
@@ -90,12 +88,12 @@ def test_a_node_that_dies_in_the_middle_loses_and_doubles_nothing(
 
 
 def test_the_command_on_ray_is_quiet_and_writes_the_bytes_of_the_local_engine(
-    inputs: list[str], run: Path, tmp_path: Path
+    program: list[str], inputs: list[str], run: Path, tmp_path: Path
 ) -> None:
     told = {}
     for engine in ("local", "ray"):
         words = ["label", str(run), *inputs[:2], "-o", f"{tmp_path / engine}/", "--engine", engine, "--quiet"]
-        told[engine] = subprocess.run([sys.executable, "-c", START, *words], capture_output=True, text=True, check=True)
+        told[engine] = subprocess.run([*program, *words], capture_output=True, text=True, check=True)
     assert [(one.stdout, one.stderr) for one in told.values()] == [("", "")] * 2
     here, there = (sorted((tmp_path / engine).glob("*.parquet")) for engine in told)
     assert [path.read_bytes() for path in here] == [path.read_bytes() for path in there]

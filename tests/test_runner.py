@@ -49,7 +49,6 @@ class Counting:
     name: str = "counting"
     title: str = "counting"
     seeded: bool = True
-    learns_from_dev: bool = False
 
     def config(self, task: Task) -> dict[str, Any]:
         return {}

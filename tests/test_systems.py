@@ -57,9 +57,9 @@ def test_a_student_is_scored_with_and_without_its_teacher(task: Task, encoder: s
 
 
 def test_dev_labels_reach_the_student_that_learns_from_them(task: Task, encoder: str) -> None:
-    with_labels = examine(student(encoder, learns_from_dev=True), task)
+    with_labels = examine(student(encoder, dev_as="labels"), task)
     assert with_labels["facts"]["dev_estimate"]["f1_micro"] > 0.5
-    assert student(encoder).config(task) != student(encoder, learns_from_dev=True).config(task)
+    assert student(encoder).config(task) != student(encoder, dev_as="labels").config(task)
 
 
 def test_a_variant_of_the_student_leaves_nothing_behind(task: Task, encoder: str) -> None:

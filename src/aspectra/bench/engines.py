@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -20,10 +19,10 @@ import polars as pl
 import typer
 
 from aspectra import rundir
+from aspectra.bench.speed import ASPECTRA
 from aspectra.rundir import checksum
 
 EACH = 100_000
-START = "from aspectra.cli import main; main()"
 PAUSE = 0.25
 """Seconds between two looks at the memory."""
 
@@ -38,10 +37,10 @@ def make_files(run: Path, folder: Path, segments: int) -> None:
         frame.write_parquet(folder / f"part-{number:04}.parquet")
 
 
-def measured(arguments: list[str]) -> tuple[float, float]:
+def measured_with_children(arguments: list[str]) -> tuple[float, float]:
     """Run `aspectra …`; return its seconds and the largest memory in GB of it and all it started, shared pages counted once."""
     began, peak = time.perf_counter(), 0
-    with subprocess.Popen([sys.executable, "-c", START, *arguments]) as process:
+    with subprocess.Popen([*ASPECTRA, *arguments]) as process:
         while process.poll() is None:
             peak = max(peak, sum(map(memory, family(process.pid))))
             time.sleep(PAUSE)
@@ -78,7 +77,7 @@ def label(run: Path, inputs: Path, output: Path, engine: str) -> tuple[float, fl
     """Label a folder; return seconds, peak memory in GB and the checksums of what was written."""
     shutil.rmtree(output, ignore_errors=True)
     words = ["label", str(run), str(inputs), "-o", f"{output}/", "--model", "teacher", "--engine", engine, "--quiet"]
-    seconds, peak = measured(words)
+    seconds, peak = measured_with_children(words)
     return seconds, peak, {path.name: checksum(path) for path in sorted(output.glob("*.parquet"))}
 
 

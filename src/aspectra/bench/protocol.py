@@ -109,7 +109,7 @@ def link_or_copy(source: str, target: str) -> None:
 
 
 class System(Protocol):
-    """One way to detect aspects. `seeded` tells whether its seed matters; `learns_from_dev` whether dev does more than choose the map."""
+    """One way to detect aspects. `seeded` tells whether its seed matters."""
 
     @property
     def name(self) -> str: ...
@@ -117,8 +117,6 @@ class System(Protocol):
     def title(self) -> str: ...
     @property
     def seeded(self) -> bool: ...
-    @property
-    def learns_from_dev(self) -> bool: ...
     def config(self, task: Task) -> dict[str, Any]:
         """Return all settings that decide the result, for the cache and the record."""
         ...

@@ -12,7 +12,6 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -25,11 +24,11 @@ import polars as pl
 import typer
 
 from aspectra import rundir
+from aspectra.bench.speed import ASPECTRA
 
 CONNECTIONS = (1, 16, 256)
 LONGEST = 5000
 """Characters of a review that are sent."""
-START = "from aspectra.cli import main; main()"
 
 
 @dataclass
@@ -49,7 +48,7 @@ class Load:
 @contextlib.contextmanager
 def serving(*arguments: object) -> Iterator[int]:
     """Run `aspectra serve …` on a free port while the block lasts; give the port."""
-    command = [sys.executable, "-c", START, "serve", *map(str, arguments), "--port", "0", "--quiet"]
+    command = [*ASPECTRA, "serve", *map(str, arguments), "--port", "0", "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

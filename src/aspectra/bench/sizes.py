@@ -29,12 +29,11 @@ def run_seed(bench: BenchmarkSet, data: Path, run: Path, config: dict[str, int])
     return score(gold.aspects, predicted, tuple(detector.classes_))
 
 
-def draw(scores: dict[int, list[Report]], folder: Path) -> None:
-    """Draw the mean over seeds against the size, and every seed as a point."""
+def draw(scores: dict[str, dict[int, list[float]]], folder: Path) -> None:
+    """Draw the mean over seeds against the size, and every seed as a point; `scores` are those of each kind, size and seed."""
     figure, panel = plotting().subplots(figsize=(6, 3.4), layout="constrained")
-    for (name, title), colour in zip(SCORES.items(), COLOURS, strict=False):
-        values = {size: [100 * getattr(report, name) for report in reports] for size, reports in scores.items()}
-        panel.plot(list(values), [np.mean(one) for one in values.values()], "-o", color=colour, label=f"{title}, mean")
+    for (name, values), colour in zip(scores.items(), COLOURS, strict=False):
+        panel.plot(list(values), [np.mean(one) for one in values.values()], "-o", color=colour, label=f"{SCORES[name]}, mean")
         for size, one in values.items():
             panel.scatter([size] * len(one), one, s=10, color=colour, alpha=0.5)
     panel.set(xscale="log", xlabel="segments in the sample", ylabel="F1 on test, %")
@@ -50,17 +49,16 @@ def main(
     figures: Annotated[Path | None, typer.Option(help="Folder for the figure.")] = None,
 ) -> None:
     """Print a table row for each size."""
-    bench = next(one for one in SETS.values() if one.name == "tv")
+    bench = SETS["tv"]
     print(f"| segments ({seeds} seeds) | " + " | ".join(SCORES.values()) + " |\n|---" + "|---" * len(SCORES) + "|", flush=True)
-    scores = {}
+    scores: dict[str, dict[int, list[float]]] = {name: {} for name in SCORES}
     for most in size:
         made = [run_seed(bench, data, home / f"{most}-{seed}", {"max_segments": most, "seed": seed}) for seed in range(seeds)]
         cells = []
-        for name in SCORES:
-            values = [100 * getattr(report, name) for report in made]
+        for name, found in scores.items():
+            values = found[most] = [100 * getattr(report, name) for report in made]
             cells.append(f"{np.mean(values):.1f} ({', '.join(f'{value:.1f}' for value in values)})")
         print(f"| {most:,} | " + " | ".join(cells) + " |", flush=True)
-        scores[most] = made
     if figures:
         figures.mkdir(parents=True, exist_ok=True)
         draw(scores, figures)

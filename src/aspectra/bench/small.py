@@ -62,10 +62,8 @@ def run(variant: str, name: str, seed: int, chosen: argparse.Namespace) -> tuple
     """Return micro and macro F1 in percent on dev, cross-validated, and on test, if it is wanted and there is one."""
     data: Path = chosen.data
     home = RunDir(chosen.home / f"{variant}-{name}-{seed}")
-    detector, source = (
-        AspectDetector(**{**COMMON, **VARIANTS[variant], "seed": seed}),
-        open_source([str(data / f"corpora/{name}.txt.gz")]),
-    )
+    detector = AspectDetector(**{**COMMON, **VARIANTS[variant], "seed": seed})
+    source = open_source([str(data / f"corpora/{name}.txt.gz")])
     if variant == "mixed":
         mix_vectors(source, open_source([str(data / "corpora/tv.jsonl.gz")]), detector.config, home)
     detector.fit(source, run=home.path)

@@ -32,6 +32,8 @@ from aspectra.text.tokens import lemma, stop_words
 from aspectra.vectors import WordVectors
 
 ROUNDS = 3
+ASPECTRA = [sys.executable, "-c", "from aspectra.cli import main; main()"]
+"""How to start it as a process of its own."""
 PLAIN_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:'[^\W\d_]+)*")
 
 

@@ -55,10 +55,11 @@ def distill(
     )
     wide = config if dev is None else unfiltered(config)
     lesson = prepare_lesson(detector, encoder, wide, home, lambda done: progress("features", done))
-    if dev is not None:
-        card = choose_filter(lesson, card, known["dev"], partial(learn, encoder), lambda done: progress("filter", done))
-        lesson = lesson.passing(aspects, card.config)
-    student = learn(encoder, lesson, card, lambda done: progress("head", done))
+    if dev is None:
+        student = learn(encoder, lesson, card, lambda done: progress("head", done))
+    else:
+        student = choose_filter(lesson, card, known["dev"], partial(learn, encoder), lambda done: progress("filter", done))
+        lesson = lesson.passing(aspects, student.card.config)
     if config.finetune:
         finetune(student, lesson, lambda done: progress("encoder", done))
     if dev is not None:

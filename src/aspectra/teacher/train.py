@@ -57,7 +57,8 @@ def start_topics(vectors: WordVectors, n_topics: int, seed: int) -> np.ndarray:
 def centroids(points: np.ndarray, n_topics: int, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
-    return np.asarray(KMeans(n_topics, n_init=1, random_state=seed).fit(points).cluster_centers_, dtype=np.float32)
+    with torch_threads(1):  # several add up in another order
+        return np.asarray(KMeans(n_topics, n_init=1, random_state=seed).fit(points).cluster_centers_, dtype=np.float32)
 
 
 def choose_start(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig) -> np.ndarray:
@@ -102,8 +103,7 @@ def batches(rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[np.ndar
 def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress) -> Trained:
     """Train a teacher on some rows of the corpus."""
     torch.manual_seed(config.seed)
-    with torch_threads(1):  # k-means on several threads adds up in another order each time
-        start = torch.from_numpy(choose_start(tokens, rows, vectors, config))
+    start = torch.from_numpy(choose_start(tokens, rows, vectors, config))
     teacher = Teacher(torch.from_numpy(vectors.matrix), start, config)
     history: list[dict[str, float]] = []
     steps = choose_steps(len(rows), config)

@@ -16,6 +16,6 @@ ALL: tuple[System, ...] = (
     StudentSystem(),
     LogisticOnDev(),
     TeacherWithLabels(),
-    StudentSystem("student+dev", "student + labels", learns_from_dev=True),
+    StudentSystem("student+dev", "student + labels", dev_as="labels"),
 )
 SYSTEMS = {system.name: system for system in ALL}

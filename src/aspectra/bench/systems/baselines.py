@@ -28,7 +28,6 @@ class Majority:
     name: str = "majority"
     title: str = "majority answer"
     seeded: bool = False
-    learns_from_dev: bool = True
 
     def config(self, task: Task) -> dict[str, Any]:
         return {}
@@ -45,7 +44,6 @@ class KMeansTopics:
     name: str = "kmeans"
     title: str = "k-means of words"
     seeded: bool = True
-    learns_from_dev: bool = False
 
     def config(self, task: Task) -> dict[str, Any]:
         return {"fit": task.bench.config(task.seed).to_dict()}
@@ -75,7 +73,6 @@ class LdaTopics:
     most: int = 100_000
     passes: int = 3
     seeded: bool = True
-    learns_from_dev: bool = False
 
     def config(self, task: Task) -> dict[str, Any]:
         return {"fit": task.bench.config(task.seed).to_dict(), "most": self.most, "passes": self.passes}

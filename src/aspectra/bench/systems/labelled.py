@@ -26,7 +26,6 @@ class LogisticOnDev:
     title: str = "logistic on dev"
     encoder: str = StudentConfig.encoder
     seeded: bool = False
-    learns_from_dev: bool = True
 
     def config(self, task: Task) -> dict[str, Any]:
         return {"encoder": self.encoder}
@@ -44,7 +43,6 @@ class TeacherWithLabels:
     name: str = "teacher+dev"
     title: str = "teacher + labels"
     seeded: bool = True
-    learns_from_dev: bool = True
 
     def config(self, task: Task) -> dict[str, Any]:
         return {"fit": task.bench.config(task.seed).to_dict()}

@@ -25,7 +25,6 @@ class TeacherSystem:
     title: str = "teacher"
     settings: dict[str, Any] = field(default_factory=dict)
     seeded: bool = True
-    learns_from_dev: bool = False
 
     def config(self, task: Task) -> dict[str, Any]:
         return {"fit": task.bench.config(task.seed, **self.settings).to_dict()}
@@ -39,25 +38,20 @@ class TeacherSystem:
 
 @dataclass(frozen=True)
 class StudentSystem:
-    """The student and its teacher, averaged as the student's settings say; made as `aspectra distill --dev` does, or with `--labels`, or,
-    where dev may not choose, with neither."""
+    """The student and its teacher, averaged as the student's settings say; `dev_as` is the option of `aspectra distill` that dev is given
+    as: dev, labels, or none."""
 
     name: str = "student"
     title: str = "student and teacher"
     settings: dict[str, Any] = field(default_factory=dict)
     seeded: bool = True
-    learns_from_dev: bool = False
-    dev_chooses: bool = True
+    dev_as: str = "dev"
 
     def student_config(self, task: Task) -> StudentConfig:
         return StudentConfig(**{"seed": task.seed, **self.settings})
 
     def config(self, task: Task) -> dict[str, Any]:
-        return {**TeacherSystem().config(task), "student": self.student_config(task).to_dict(), "dev": self.use_of_dev()}
-
-    def use_of_dev(self) -> str:
-        """Return the argument of `distill` that dev is given as."""
-        return "labels" if self.learns_from_dev else "dev" if self.dev_chooses else ""
+        return {**TeacherSystem().config(task), "student": self.student_config(task).to_dict(), "dev": self.dev_as}
 
     def fit(self, task: Task) -> Frozen:
         detector = task.teacher
@@ -67,8 +61,8 @@ class StudentSystem:
 
     def distilled(self, detector: AspectDetector, task: Task) -> Any:
         """Distil; the hidden states of segments that other systems share are kept beside the fit."""
-        config, use = self.student_config(task), self.use_of_dev()
-        known = {use: task.dev} if use else {}
+        config = self.student_config(task)
+        known = {} if self.dev_as == "none" else {self.dev_as: task.dev}
         if set(self.settings) <= {"teacher_weight", "encoder"}:
             return distill(detector, config, task.run / FOLDER, **known, progress=task.progress)
         with TemporaryDirectory(dir=task.home) as folder:
