@@ -19,7 +19,13 @@ from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
 from aspectra.sample import Sample, generate, write
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SMALL = {
     "n_topics": 16,
@@ -85,7 +91,9 @@ def own_run(run: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def snapshot() -> Callable[[Path], dict[str, bytes]]:
     """Read a folder's files, to see that nothing in it was changed."""
-    return lambda folder: {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return lambda folder: {
+        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 @pytest.fixture(scope="module")

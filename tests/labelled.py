@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from aspectra.detector import AspectDetector
-from aspectra.scale.rows import labelled
+from aspectra.labelling.rows import labelled
 from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
 

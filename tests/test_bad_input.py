@@ -26,7 +26,9 @@ def refused(aspectra: Aspectra, tmp_path: Path, snapshot: Callable) -> Callable[
         before = snapshot(tmp_path)
         answer = aspectra(*words, "--quiet")
         assert (answer.code, answer.out, answer.err.count("\n")) == (1, "", 1)
-        assert {name: data for name, data in snapshot(tmp_path).items() if not name.startswith("new/")} == before
+        assert {
+            name: data for name, data in snapshot(tmp_path).items() if not name.startswith("new/")
+        } == before
         return str(answer.err)
 
     return call
@@ -74,7 +76,10 @@ def test_a_fit_that_is_refused_leaves_a_finished_run_as_it_was(
 
 def test_latin_1_works_when_it_is_said(aspectra: Aspectra, run: Path, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes("id,text\n1,schön\n".encode("latin-1"))
-    assert aspectra("label", run, tmp_path / "x.csv", "-o", tmp_path / "y.csv", "--encoding", "latin-1").code == 0
+    assert (
+        aspectra("label", run, tmp_path / "x.csv", "-o", tmp_path / "y.csv", "--encoding", "latin-1").code
+        == 0
+    )
     assert pl.read_csv(tmp_path / "y.csv")["text"].to_list() == ["schön"]
 
 
@@ -94,9 +99,14 @@ def test_nulls_among_reviews_are_left_out_and_counted(aspectra: Aspectra, run: P
     assert pl.read_csv(tmp_path / "y.csv")["text"].to_list() == ["Nice crema.", "Loud pump."]
 
 
-def test_fewer_known_words_than_topics(refused: Callable[..., str], sample_files: Path, tmp_path: Path) -> None:
+def test_fewer_known_words_than_topics(
+    refused: Callable[..., str], sample_files: Path, tmp_path: Path
+) -> None:
     line = refused("fit", sample_files / "reviews.csv", "--run", tmp_path / "new", "--n-topics", 5000)
-    assert "words that occur 10 times or more, fewer than 5000 topics. Give more reviews, or lower --min-count" in line
+    assert (
+        "words that occur 10 times or more, fewer than 5000 topics. Give more reviews, or lower --min-count"
+        in line
+    )
 
 
 def test_one_topic(refused: Callable[..., str], sample_files: Path, tmp_path: Path) -> None:
@@ -108,7 +118,9 @@ def test_one_topic(refused: Callable[..., str], sample_files: Path, tmp_path: Pa
 def test_a_review_of_a_megabyte_works(aspectra: Aspectra, run: Path, sample: Sample, tmp_path: Path) -> None:
     long = " ".join(sample.reviews["text"])
     long *= 2**20 // len(long) + 1
-    (tmp_path / "x.jsonl").write_text(json.dumps({"text": long}) + "\n" + json.dumps({"text": "word" * 2**18}) + "\n")
+    (tmp_path / "x.jsonl").write_text(
+        json.dumps({"text": long}) + "\n" + json.dumps({"text": "word" * 2**18}) + "\n"
+    )
     assert aspectra("label", run, tmp_path / "x.jsonl", "-o", tmp_path / "y.parquet").code == 0
     frame = pl.read_parquet(tmp_path / "y.parquet")
     assert frame["review"].to_list()[-2:] == [0, 1]
@@ -121,7 +133,9 @@ def test_a_megabyte_in_one_csv_field_works(aspectra: Aspectra, run: Path, tmp_pa
     assert len(pl.read_parquet(tmp_path / "y.parquet")) == 45_000
 
 
-def test_emoji_only_reviews_are_labelled_and_flagged_and_never_dropped(aspectra: Aspectra, run: Path, tmp_path: Path) -> None:
+def test_emoji_only_reviews_are_labelled_and_flagged_and_never_dropped(
+    aspectra: Aspectra, run: Path, tmp_path: Path
+) -> None:
     (tmp_path / "x.txt").write_text("👍👍\nThe crema tastes bitter.\n❤️\n")
     aspectra("label", run, tmp_path / "x.txt", "-o", tmp_path / "y.csv")
     frame = pl.read_csv(tmp_path / "y.csv")
@@ -140,18 +154,25 @@ NO_RUN = {
 
 @pytest.mark.parametrize("command", ["topics", "map", "label", "evaluate"])
 @pytest.mark.parametrize("place", NO_RUN)
-def test_a_run_folder_that_is_not_one(aspectra: Aspectra, sample_files: Path, tmp_path: Path, command: str, place: str) -> None:
+def test_a_run_folder_that_is_not_one(
+    aspectra: Aspectra, sample_files: Path, tmp_path: Path, command: str, place: str
+) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     (tmp_path / "file").write_text("precious")
-    more = {"label": [sample_files / "reviews.csv", "-o", tmp_path / "out.csv"], "evaluate": [sample_files / "test.jsonl"]}
+    more = {
+        "label": [sample_files / "reviews.csv", "-o", tmp_path / "out.csv"],
+        "evaluate": [sample_files / "test.jsonl"],
+    }
     answer = aspectra(command, tmp_path / place, *more.get(command, []))
     assert answer.code == 1
     assert NO_RUN[place] in answer.err
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.parametrize(("place", "message"), [("other", "is not empty and not a run"), ("file", "is a file, not a folder")])
+@pytest.mark.parametrize(
+    ("place", "message"), [("other", "is not empty and not a run"), ("file", "is a file, not a folder")]
+)
 def test_fit_does_not_write_into_a_folder_that_is_no_run(
     refused: Callable[..., str], sample_files: Path, tmp_path: Path, place: str, message: str
 ) -> None:
@@ -161,17 +182,23 @@ def test_fit_does_not_write_into_a_folder_that_is_no_run(
     assert message in refused("fit", sample_files / "reviews.csv", "--run", tmp_path / place, *TINY)
 
 
-def test_outputs_that_cannot_be_written(refused: Callable[..., str], run: Path, sample_files: Path, tmp_path: Path) -> None:
+def test_outputs_that_cannot_be_written(
+    refused: Callable[..., str], run: Path, sample_files: Path, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("precious")
     reviews = sample_files / "reviews.csv"
     assert "Cannot write" in refused("label", run, reviews, "-o", tmp_path / "file" / "out.csv")
     assert "Cannot write" in refused("fit", reviews, "--run", tmp_path / "file" / "run", *TINY)
-    assert "the output must end in .parquet, .csv, .jsonl" in refused("label", run, reviews, "-o", tmp_path / "out.xls")
+    assert "the output must end in .parquet, .csv, .jsonl" in refused(
+        "label", run, reviews, "-o", tmp_path / "out.xls"
+    )
 
 
 def test_an_output_that_is_also_an_input(refused: Callable[..., str], run: Path, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("text\nNice crema.\n")
-    assert "is also an input. Choose another -o." in refused("label", run, tmp_path / "x.csv", "-o", tmp_path / "x.csv")
+    assert "is also an input. Choose another -o." in refused(
+        "label", run, tmp_path / "x.csv", "-o", tmp_path / "x.csv"
+    )
 
 
 @pytest.fixture
@@ -210,7 +237,9 @@ def test_a_full_disk_during_fit_is_one_line_and_the_fit_goes_on_later(
 
 
 @pytest.mark.parametrize("name", [name for names in rundir.STAGE_FILES.values() for name in names])
-def test_a_corrupted_artifact(refused: Callable[..., str], own_run: Path, sample_files: Path, tmp_path: Path, name: str) -> None:
+def test_a_corrupted_artifact(
+    refused: Callable[..., str], own_run: Path, sample_files: Path, tmp_path: Path, name: str
+) -> None:
     data = bytearray((own_run / name).read_bytes())
     data[len(data) // 2] ^= 1
     (own_run / name).write_bytes(data)
@@ -220,22 +249,33 @@ def test_a_corrupted_artifact(refused: Callable[..., str], own_run: Path, sample
 
 def test_a_corrupted_manifest(refused: Callable[..., str], own_run: Path, sample_files: Path) -> None:
     (own_run / rundir.MANIFEST).write_text("{")
-    for words in (["evaluate", own_run, sample_files / "test.jsonl"], ["fit", sample_files / "reviews.csv", "--run", own_run]):
+    for words in (
+        ["evaluate", own_run, sample_files / "test.jsonl"],
+        ["fit", sample_files / "reviews.csv", "--run", own_run],
+    ):
         assert "manifest.json is damaged (" in refused(*words)
 
 
 def test_a_run_of_a_newer_version(refused: Callable[..., str], own_run: Path, sample_files: Path) -> None:
     manifest = json.loads((own_run / rundir.MANIFEST).read_text())
     (own_run / rundir.MANIFEST).write_text(json.dumps({**manifest, "format": 99}))
-    for words in (["evaluate", own_run, sample_files / "test.jsonl"], ["fit", sample_files / "reviews.csv", "--run", own_run]):
-        assert "has format 99, this version reads format 1. Update aspectra, or fit the reviews again" in refused(*words)
+    for words in (
+        ["evaluate", own_run, sample_files / "test.jsonl"],
+        ["fit", sample_files / "reviews.csv", "--run", own_run],
+    ):
+        assert (
+            "has format 99, this version reads format 1. Update aspectra, or fit the reviews again"
+            in refused(*words)
+        )
 
 
 def test_settings_of_a_newer_version(refused: Callable[..., str], own_run: Path, sample_files: Path) -> None:
     config = json.loads((own_run / rundir.CONFIG).read_text())
     rundir.write_json(own_run / rundir.CONFIG, {**config, "telepathy": True})
     RunDir(own_run).finish("topics", RunDir(own_run)._manifest()["stages"]["topics"]["fingerprint"])
-    assert "Unknown settings ['telepathy']. Known: [" in refused("evaluate", own_run, sample_files / "test.jsonl")
+    assert "Unknown settings ['telepathy']. Known: [" in refused(
+        "evaluate", own_run, sample_files / "test.jsonl"
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,11 +287,20 @@ def test_settings_of_a_newer_version(refused: Callable[..., str], own_run: Path,
     ],
 )
 def test_a_map_that_does_not_belong_to_the_run(
-    refused: Callable[..., str], own_run: Path, sample_files: Path, tmp_path: Path, change: dict[str, Any], message: str
+    refused: Callable[..., str],
+    own_run: Path,
+    sample_files: Path,
+    tmp_path: Path,
+    change: dict[str, Any],
+    message: str,
 ) -> None:
     path = own_run / rundir.TOPIC_MAP
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    for words in (["evaluate", own_run, sample_files / "test.jsonl"], ["map", own_run], ["map", own_run, "--aspects", "Price"]):
+    for words in (
+        ["evaluate", own_run, sample_files / "test.jsonl"],
+        ["map", own_run],
+        ["map", own_run, "--aspects", "Price"],
+    ):
         assert message in refused(*words)
     assert message in refused("label", own_run, sample_files / "reviews.csv", "-o", tmp_path / "out.csv")
 

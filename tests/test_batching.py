@@ -12,7 +12,11 @@ from aspectra.serve.batching import Batcher, Limits, QueueFull, label_batch
 
 def by_word(texts: pl.Series) -> pl.DataFrame:
     """Label each word of each text with itself."""
-    return pl.DataFrame({"review": range(len(texts)), "aspect": texts.str.split(" ")}).explode("aspect").drop_nulls()
+    return (
+        pl.DataFrame({"review": range(len(texts)), "aspect": texts.str.split(" ")})
+        .explode("aspect")
+        .drop_nulls()
+    )
 
 
 class Slow:
@@ -81,7 +85,10 @@ def test_what_arrives_while_the_labeller_works_makes_one_batch() -> None:
 
     answers = play(slow, requests)
     assert slow.batches == [["first"], [f"text{number}" for number in range(5)]]
-    assert [json.loads(row)["aspect"] for [row] in answers] == ["first", *(f"text{number}" for number in range(5))]
+    assert [json.loads(row)["aspect"] for [row] in answers] == [
+        "first",
+        *(f"text{number}" for number in range(5)),
+    ]
 
 
 def test_a_batch_is_full_before_it_has_too_many_texts_and_a_request_is_never_cut() -> None:

@@ -9,10 +9,10 @@ import pytest
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError, RunError
 from aspectra.evaluate import Gold
-from aspectra.mapping.agree import agreed, compare, kappa, map_path, read_opinions
-from aspectra.mapping.carry import SURE, carry_over, confidence, match_topics, similarity
-from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, write_map
 from aspectra.sample import Sample
+from aspectra.topicmap.agree import agreed, compare, kappa, map_path, read_opinions
+from aspectra.topicmap.carry import SURE, carry_over, confidence, match_topics, similarity
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, write_map
 
 AT = "2024-05-01T10:00:00+00:00"
 
@@ -53,12 +53,16 @@ def test_sure_choices_are_those_that_a_person_would_make_again(
 
 def test_the_same_topics_carry_over_unchanged(mapped: AspectDetector) -> None:
     carried, advice = carry_over(mapped, mapped, ["coffee"])
-    assert [choice.aspect for choice in carried.choices] == [choice.aspect for choice in mapped.topic_map_.choices]
+    assert [choice.aspect for choice in carried.choices] == [
+        choice.aspect for choice in mapped.topic_map_.choices
+    ]
     assert {choice.by for choice in carried.choices} == {"Ada"}
     assert min(one.confidence for one in advice) == 1
 
 
-def test_only_sure_choices_of_a_person_stay_decided(mapped: AspectDetector, retrained: AspectDetector, gold: Gold) -> None:
+def test_only_sure_choices_of_a_person_stay_decided(
+    mapped: AspectDetector, retrained: AspectDetector, gold: Gold
+) -> None:
     carried, advice = carry_over(mapped, retrained, gold.texts)
     for choice, one in zip(carried.choices, advice, strict=True):
         assert (choice.by == "Ada") == (one.confidence >= SURE)
@@ -86,21 +90,28 @@ def test_a_rival_of_another_aspect_lowers_confidence_one_of_the_same_does_not() 
 
 
 def test_runs_without_common_words_cannot_be_matched(mapped: AspectDetector, small: dict[str, Any]) -> None:
-    other = AspectDetector(**{**small, "n_topics": 2, "min_count": 1}).fit(["zug bahn gleis halt", "baum wald ast laub"] * 5)
+    other = AspectDetector(**{**small, "n_topics": 2, "min_count": 1}).fit(
+        ["zug bahn gleis halt", "baum wald ast laub"] * 5
+    )
     with pytest.raises(RunError, match="share only 0 words"):
         similarity(mapped, other, ["zug"])
 
 
 def opinion(*aspects: str | None, by: str = "Ada") -> TopicMap:
     return TopicMap(
-        ("Image", "Sound"), tuple(Choice(topic, aspect, ("word",), by, AT) for topic, aspect in enumerate(aspects)), "print"
+        ("Image", "Sound"),
+        tuple(Choice(topic, aspect, ("word",), by, AT) for topic, aspect in enumerate(aspects)),
+        "print",
     )
 
 
 def test_kappa_equals_scikit_learn() -> None:
     from sklearn.metrics import cohen_kappa_score
 
-    one, two = ["Image", "Sound", "Sound", None, "Image", None], ["Image", "Image", "Sound", None, "Sound", "Sound"]
+    one, two = (
+        ["Image", "Sound", "Sound", None, "Image", None],
+        ["Image", "Image", "Sound", None, "Sound", "Sound"],
+    )
     expected = cohen_kappa_score([str(aspect) for aspect in one], [str(aspect) for aspect in two])
     assert kappa(opinion(*one), opinion(*two)) == pytest.approx(expected)
 

@@ -16,13 +16,15 @@ import typer
 from aspectra.cli import app
 from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
-from aspectra.mapping.topicmap import read_map
 from aspectra.sample import ASPECTS, SEEDS, Sample
 from aspectra.text.read import Source
+from aspectra.topicmap.topicmap import read_map
 
 TINY = ["--n-topics=4", "--min-count=3", "--vector-size=8", "--vector-epochs=1", "--steps=5"]
 COMMANDS = typer.main.get_command(app).commands
-REVIEWS = pl.DataFrame({"stars": [5, 1], "text": ["Nice crema. Loud pump!", "Sent it back."], "id": ["b", "a"]})
+REVIEWS = pl.DataFrame(
+    {"stars": [5, 1], "text": ["Nice crema. Loud pump!", "Sent it back."], "id": ["b", "a"]}
+)
 Aspectra = Callable[..., Any]
 
 
@@ -70,18 +72,26 @@ def test_every_setting_is_an_option_of_fit_with_its_default() -> None:
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["fit", "--help"], ["label", "--help"]])
 def test_help_does_not_wait_for_heavy_libraries(words: list[str]) -> None:
     code = "import atexit, sys; atexit.register(lambda: print(*sys.modules)); from aspectra.cli import main; main()"
-    out = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+    ).stdout
     assert "aspectra.cli" in out.split()
-    assert not {"torch", "sklearn", "polars", "gensim", "numpy", "pyarrow", "scipy", "rich.table"} & set(out.split())
+    assert not {"torch", "sklearn", "polars", "gensim", "numpy", "pyarrow", "scipy", "rich.table"} & set(
+        out.split()
+    )
 
 
 def test_an_error_of_ours_is_one_line_and_exit_code_1(program: list[str], tmp_path: Path) -> None:
-    end = subprocess.run([*program, "fit", "nowhere.csv", "--run", tmp_path / "run"], capture_output=True, text=True)
+    end = subprocess.run(
+        [*program, "fit", "nowhere.csv", "--run", tmp_path / "run"], capture_output=True, text=True
+    )
     assert (end.returncode, end.stdout, end.stderr) == (1, "", "aspectra: No such file: nowhere.csv.\n")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [["fit"], ["fit", "x.csv"], ["fly"], ["fit", "x.csv", "--run", "y", "--n-topics", "many"]])
+@pytest.mark.parametrize(
+    "words", [["fit"], ["fit", "x.csv"], ["fly"], ["fit", "x.csv", "--run", "y", "--n-topics", "many"]]
+)
 def test_wrong_usage_is_exit_code_2(aspectra: Aspectra, words: list[str]) -> None:
     answer = aspectra(*words)
     assert answer.code == 2
@@ -101,13 +111,17 @@ def test_ctrl_c_is_exit_code_130_and_one_line(
 
 
 def test_a_reader_that_goes_away_is_no_traceback(program: list[str], run: Path) -> None:
-    with subprocess.Popen([*program, "topics", run, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [*program, "topics", run, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
     assert process.returncode == 1
 
 
-def test_quiet_commands_say_nothing(aspectra: Aspectra, sample_files: Path, reviews: Path, tmp_path: Path) -> None:
+def test_quiet_commands_say_nothing(
+    aspectra: Aspectra, sample_files: Path, reviews: Path, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     for words in (
         ["sample", tmp_path / "sample", "--reviews", 5],
@@ -128,7 +142,9 @@ def test_topics_are_shown_with_share_coherence_keywords_and_a_typical_segment(
     assert topic.typical[0][:40] in out
     assert f"{topic.share:.1%}" in out
     assert f"{topic.coherence:.2f}" in out
-    assert json.loads(aspectra("topics", run, "--json").out) == json.loads(json.dumps(detector.topics_.to_dict()))
+    assert json.loads(aspectra("topics", run, "--json").out) == json.loads(
+        json.dumps(detector.topics_.to_dict())
+    )
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
@@ -147,26 +163,43 @@ def test_labels_are_those_of_the_detector_beside_the_carried_columns(
 
 def test_a_labelled_csv_opens_in_excel(aspectra: Aspectra, run: Path, reviews: Path, tmp_path: Path) -> None:
     aspectra("label", run, reviews, "-o", tmp_path / "labelled.csv")
-    assert (tmp_path / "labelled.csv").read_bytes().startswith(b"\xef\xbb\xbfstars,id,review,segment,text,aspect,")
+    assert (
+        (tmp_path / "labelled.csv")
+        .read_bytes()
+        .startswith(b"\xef\xbb\xbfstars,id,review,segment,text,aspect,")
+    )
 
 
-def test_columns_that_clash_with_ours_are_carried_under_another_name(aspectra: Aspectra, run: Path, tmp_path: Path) -> None:
-    frame = pl.DataFrame({"text": ["Nice crema."], "aspect": ["theirs"], "input_aspect": ["older"], "review": [7]})
+def test_columns_that_clash_with_ours_are_carried_under_another_name(
+    aspectra: Aspectra, run: Path, tmp_path: Path
+) -> None:
+    frame = pl.DataFrame(
+        {"text": ["Nice crema."], "aspect": ["theirs"], "input_aspect": ["older"], "review": [7]}
+    )
     frame.write_parquet(tmp_path / "reviews.parquet")
     aspectra("label", run, tmp_path / "reviews.parquet", "-o", tmp_path / "labelled.parquet")
     row = pl.read_parquet(tmp_path / "labelled.parquet").row(0, named=True)
-    assert (row["input_input_aspect"], row["input_aspect"], row["input_review"], row["review"]) == ("theirs", "older", 7, 0)
+    assert (row["input_input_aspect"], row["input_aspect"], row["input_review"], row["review"]) == (
+        "theirs",
+        "older",
+        7,
+        0,
+    )
     assert row["aspect"] in ("Taste", "Noise", "General")
 
 
-def test_what_was_labelled_can_be_labelled_again_and_again(aspectra: Aspectra, run: Path, reviews: Path, tmp_path: Path) -> None:
+def test_what_was_labelled_can_be_labelled_again_and_again(
+    aspectra: Aspectra, run: Path, reviews: Path, tmp_path: Path
+) -> None:
     paths = [reviews, *(tmp_path / f"{number}.csv" for number in range(3))]
     for path, output in pairwise(paths):
         assert aspectra("label", run, path, "-o", output).code == 0
     assert read(paths[3])["text"].to_list() == read(paths[1])["text"].to_list()
 
 
-def test_globs_gzip_and_plain_text_are_labelled_together(aspectra: Aspectra, run: Path, tmp_path: Path) -> None:
+def test_globs_gzip_and_plain_text_are_labelled_together(
+    aspectra: Aspectra, run: Path, tmp_path: Path
+) -> None:
     (tmp_path / "a.txt").write_text("Nice crema.\n\nLoud pump.\n")
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress("Würde ich nie.\n".encode("latin-1")))
     answer = aspectra("label", run, tmp_path / "*.txt*", "-o", tmp_path / "out.csv", "--encoding", "latin-1")
@@ -189,9 +222,13 @@ def test_batches_change_nothing(
     assert pieces["entropy"].to_list() == pytest.approx(whole["entropy"].to_list(), abs=1e-5)
 
 
-def test_fit_and_label_read_the_column_they_are_told(aspectra: Aspectra, own_run: Path, tmp_path: Path) -> None:
+def test_fit_and_label_read_the_column_they_are_told(
+    aspectra: Aspectra, own_run: Path, tmp_path: Path
+) -> None:
     pl.DataFrame({"text": ["title"], "body": ["Loud pump. Nice crema."]}).write_csv(tmp_path / "x.csv")
-    answer = aspectra("label", own_run, tmp_path / "x.csv", "-o", tmp_path / "out.csv", "--text-column", "body")
+    answer = aspectra(
+        "label", own_run, tmp_path / "x.csv", "-o", tmp_path / "out.csv", "--text-column", "body"
+    )
     assert "Reading the text" not in answer.err
     assert read(tmp_path / "out.csv")["text"].to_list() == ["Loud pump.", "Nice crema."]
     assert read(tmp_path / "out.csv")["input_text"].to_list() == ["title", "title"]
@@ -205,8 +242,12 @@ def test_a_finished_fit_is_not_done_again(aspectra: Aspectra, sample_files: Path
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()} == before
 
 
-def test_a_map_is_suggested_from_seed_words_and_shown(aspectra: Aspectra, own_run: Path, tmp_path: Path) -> None:
-    (tmp_path / "seeds.toml").write_text("".join(f"{json.dumps(name)} = {json.dumps(words)}\n" for name, words in SEEDS.items()))
+def test_a_map_is_suggested_from_seed_words_and_shown(
+    aspectra: Aspectra, own_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "seeds.toml").write_text(
+        "".join(f"{json.dumps(name)} = {json.dumps(words)}\n" for name, words in SEEDS.items())
+    )
     answer = aspectra("map", own_run, "--seeds", tmp_path / "seeds.toml", "--replace")
     assert answer.code == 0
     topic_map = read_map(own_run / "topic_map.json")
@@ -215,7 +256,9 @@ def test_a_map_is_suggested_from_seed_words_and_shown(aspectra: Aspectra, own_ru
     assert aspectra("map", own_run).out.startswith(answer.out[:200])
 
 
-def test_a_persons_choices_outlive_a_suggestion_unless_told_to_replace_them(aspectra: Aspectra, own_run: Path) -> None:
+def test_a_persons_choices_outlive_a_suggestion_unless_told_to_replace_them(
+    aspectra: Aspectra, own_run: Path
+) -> None:
     before = read_map(own_run / "topic_map.json")
     aspectra("map", own_run, "--aspects", "Price,Design")
     assert read_map(own_run / "topic_map.json").choices == before.choices
@@ -235,10 +278,20 @@ def test_a_map_goes_through_a_spreadsheet(aspectra: Aspectra, own_run: Path, tmp
     assert (choice.aspect, choice.by) == ("Noise", "Ada")
 
 
-def test_evaluate_prints_every_score_and_the_confusion(aspectra: Aspectra, own_run: Path, sample_files: Path) -> None:
+def test_evaluate_prints_every_score_and_the_confusion(
+    aspectra: Aspectra, own_run: Path, sample_files: Path
+) -> None:
     aspectra("map", own_run, "--dev", sample_files / "dev.jsonl", "--replace")
     out = aspectra("evaluate", own_run, sample_files / "test.jsonl").out
-    scores = ("precision", "recall", "f1_micro", "f1_macro", "f1_weighted", "f1_macro_without_general", "majority answer")
+    scores = (
+        "precision",
+        "recall",
+        "f1_micro",
+        "f1_macro",
+        "f1_weighted",
+        "f1_macro_without_general",
+        "majority answer",
+    )
     for words in (*scores, "Confusion", *ASPECTS):
         assert words in out
 
@@ -252,7 +305,9 @@ def test_evaluate_only_restricts_gold_and_answers(aspectra: Aspectra, run: Path,
     assert f"Left out {len(gold) - report['n']} segments of other aspects." in answer.err
 
 
-def test_the_sample_is_the_same_for_the_same_seed(aspectra: Aspectra, tmp_path: Path, snapshot: Callable) -> None:
+def test_the_sample_is_the_same_for_the_same_seed(
+    aspectra: Aspectra, tmp_path: Path, snapshot: Callable
+) -> None:
     for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
         aspectra("sample", tmp_path / folder, "--reviews", 5, "--seed", seed)
     assert snapshot(tmp_path / "a") == snapshot(tmp_path / "b") != snapshot(tmp_path / "c")
@@ -265,7 +320,9 @@ def test_the_version_is_that_of_the_package(aspectra: Aspectra) -> None:
 
 
 @pytest.mark.parametrize("content", ['Image = "picture"', "Image = []", "Image", "", "Image = [1]"])
-def test_seed_words_that_cannot_be_read_are_refused(aspectra: Aspectra, own_run: Path, tmp_path: Path, content: str) -> None:
+def test_seed_words_that_cannot_be_read_are_refused(
+    aspectra: Aspectra, own_run: Path, tmp_path: Path, content: str
+) -> None:
     (tmp_path / "seeds.toml").write_text(content)
     answer = aspectra("map", own_run, "--seeds", tmp_path / "seeds.toml")
     assert answer.code == 1

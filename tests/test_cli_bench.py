@@ -22,7 +22,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_quality_prints_writes_and_inserts_the_tables(aspectra: Call, home: Path, tmp_path: Path) -> None:
     page = tmp_path / "results.md"
     page.write_text("\n".join(tables.marks("quality")))
-    words = ("--systems", "majority,kmeans,teacher", "--seeds", 1, "--home", home, "-o", tmp_path, "--markdown", page, "--quiet")
+    words = (
+        "--systems",
+        "majority,kmeans,teacher",
+        "--seeds",
+        1,
+        "--home",
+        home,
+        "-o",
+        tmp_path,
+        "--markdown",
+        page,
+        "--quiet",
+    )
     answer = aspectra("bench", "quality", *words)
     assert (answer.code, answer.err) == (0, "")
     assert "k-means of words" in answer.out
@@ -35,14 +47,18 @@ def test_the_tables_fit_a_terminal_of_80_columns(
     aspectra: Call, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    answer = aspectra("bench", "quality", "--systems", "majority,kmeans", "--seeds", 2, "--home", home, "-o", tmp_path, "-q")
+    answer = aspectra(
+        "bench", "quality", "--systems", "majority,kmeans", "--seeds", 2, "--home", home, "-o", tmp_path, "-q"
+    )
     lines = [line.rstrip() for line in answer.out.splitlines()]
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if line.startswith(" k-means of words")]
 
 
 def test_an_ablation_draws_its_figure(aspectra: Call, home: Path, tmp_path: Path) -> None:
-    answer = aspectra("bench", "ablation", "--only", "attention", "--seeds", 1, "--home", home, "-o", tmp_path, "-q")
+    answer = aspectra(
+        "bench", "ablation", "--only", "attention", "--seeds", 1, "--home", home, "-o", tmp_path, "-q"
+    )
     assert answer.code == 0
     assert "smooth (default)" in answer.out
     assert (tmp_path / "figures/attention.png").exists()

@@ -27,7 +27,9 @@ def few(sample: Sample, tmp_path: Path) -> Path:
     return tmp_path / "few.csv"
 
 
-def test_distill_label_and_export_follow_each_other(own_run: Path, sample: Sample, few: Path, tmp_path: Path) -> None:
+def test_distill_label_and_export_follow_each_other(
+    own_run: Path, sample: Sample, few: Path, tmp_path: Path
+) -> None:
     encoder = tiny.make_encoder(tmp_path / "encoder", sample)
     made = invoke("distill", own_run, "--encoder", encoder, "--n-segments", 200, "--epochs", 1)
     assert "Learnt from 200 segments" in made.stderr or "Learnt from 19" in made.stderr
@@ -38,7 +40,9 @@ def test_distill_label_and_export_follow_each_other(own_run: Path, sample: Sampl
     assert ours["aspect"].equals(theirs["aspect"])
 
 
-def test_the_student_labels_by_default_and_the_teacher_when_asked(home: Path, few: Path, tmp_path: Path) -> None:
+def test_the_student_labels_by_default_and_the_teacher_when_asked(
+    home: Path, few: Path, tmp_path: Path
+) -> None:
     frames = {}
     for model in ("teacher", "student", None):
         output = tmp_path / f"{model}.parquet"
@@ -64,7 +68,9 @@ def test_explain_prints_words_and_writes_a_page(home: Path, tmp_path: Path) -> N
     assert "<span" in (tmp_path / "x.html").read_text()
 
 
-def test_asking_for_a_student_that_is_not_there_says_how_to_make_it(run: Path, few: Path, tmp_path: Path) -> None:
+def test_asking_for_a_student_that_is_not_there_says_how_to_make_it(
+    run: Path, few: Path, tmp_path: Path
+) -> None:
     failed = invoke("label", run, few, "-o", tmp_path / "x.csv", "--model", "student")
     assert isinstance(failed.exception, AspectraError)
     assert "has no student. Make it first: aspectra distill" in str(failed.exception)
@@ -77,7 +83,9 @@ def test_asking_for_a_student_that_is_not_there_says_how_to_make_it(run: Path, f
         (["--model", "teacher", "--onnx", "x.onnx"], "--model or --onnx, not both"),
     ],
 )
-def test_a_model_that_cannot_be_meant_is_a_usage_error(run: Path, few: Path, tmp_path: Path, words: list[str], said: str) -> None:
+def test_a_model_that_cannot_be_meant_is_a_usage_error(
+    run: Path, few: Path, tmp_path: Path, words: list[str], said: str
+) -> None:
     failed = invoke("label", run, few, "-o", tmp_path / "x.csv", *words)
     assert failed.exit_code == 2
     assert said in failed.stderr

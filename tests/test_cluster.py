@@ -11,12 +11,14 @@ from typing import Any
 import polars as pl
 import pytest
 
+from aspectra.labelling.files import Model, Plan, label_here
+from aspectra.labelling.ray import import_ray, label_with_ray
 from aspectra.sample import Sample
-from aspectra.scale.cluster import import_ray, label_with_ray
-from aspectra.scale.plan import Model, Plan, label_here
 
 pytestmark = [
-    pytest.mark.skipif(find_spec("ray") is None, reason='labelling on Ray needs it: pip install "aspectra[ray]"'),
+    pytest.mark.skipif(
+        find_spec("ray") is None, reason='labelling on Ray needs it: pip install "aspectra[ray]"'
+    ),
     pytest.mark.filterwarnings("ignore:.*:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
@@ -34,7 +36,11 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     here = {"node_ip_address": "127.0.0.1", "object_store_memory": 100 * 2**20}
-    noticing = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
+    noticing = {
+        "health_check_initial_delay_ms": 0,
+        "health_check_period_ms": 500,
+        "health_check_failure_threshold": 3,
+    }
     head = {**here, "num_cpus": 0, "include_dashboard": False, "_system_config": noticing}
     made = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(2):
@@ -49,9 +55,9 @@ def inputs(sample: Sample, tmp_path: Path) -> list[str]:
     texts = sample.reviews["text"]
     places = []
     for number in range(FILES):
-        frame = pl.DataFrame({"text": pl.concat([texts.sample(fraction=1.0, shuffle=True, seed=number)] * 3)}).with_row_index(
-            "id"
-        )
+        frame = pl.DataFrame(
+            {"text": pl.concat([texts.sample(fraction=1.0, shuffle=True, seed=number)] * 3)}
+        ).with_row_index("id")
         places.append(str(tmp_path / f"reviews-{number:02}.parquet"))
         frame.write_parquet(places[-1])
     return places
@@ -71,7 +77,9 @@ def test_a_node_that_dies_in_the_middle_loses_and_doubles_nothing(
     plan = Plan(Model(run), str(tmp_path / "out"), "text", "id")
     assert plan.missing(inputs) == inputs
     killed: list[float] = []
-    killer = threading.Thread(target=kill_a_node_once_there_is, args=(tmp_path / "out", cluster, killed), daemon=True)
+    killer = threading.Thread(
+        target=kill_a_node_once_there_is, args=(tmp_path / "out", cluster, killed), daemon=True
+    )
     killer.start()
     done = list(label_with_ray(plan, inputs, cluster.address, lambda rows: None))
     killer.join(10)

@@ -10,7 +10,12 @@ from aspectra.errors import AspectraError, ConfigError, InputError, MapError, Ru
 def test_defaults_are_the_papers_values() -> None:
     config = FitConfig()
     assert (config.n_topics, config.vector_size, config.window, config.negative) == (30, 128, 5, 5)
-    assert (config.attention, config.smoothness, config.temperature, config.penalty_weight) == ("smooth", 0.5, 1.0, 1.0)
+    assert (config.attention, config.smoothness, config.temperature, config.penalty_weight) == (
+        "smooth",
+        0.5,
+        1.0,
+        1.0,
+    )
     assert (config.batch_size, config.model_size, config.warmup, config.clip) == (50, 1e5, 2000, 2.0)
 
 
@@ -21,7 +26,11 @@ def test_every_setting_says_what_it_means_and_what_the_paper_has() -> None:
 
 
 def test_stages_share_no_setting_and_leave_out_only_the_seed() -> None:
-    names = [spec.name for stage in (PrepareConfig, VectorsConfig, TeacherConfig) for spec in dataclasses.fields(stage)]
+    names = [
+        spec.name
+        for stage in (PrepareConfig, VectorsConfig, TeacherConfig)
+        for spec in dataclasses.fields(stage)
+    ]
     assert len(names) == len(set(names))
     assert {spec.name for spec in dataclasses.fields(FitConfig)} - set(names) == {"seed"}
 

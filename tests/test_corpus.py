@@ -55,7 +55,10 @@ def test_a_corpus_has_a_row_a_segment_with_its_known_words() -> None:
         ["loud", "sound", "sharp", "picture"],
         ["picture"],
     ]
-    assert (corpus.vocabulary.words, corpus.vocabulary.counts) == (("picture", "loud", "sharp", "sound"), (4, 2, 2, 2))
+    assert (corpus.vocabulary.words, corpus.vocabulary.counts) == (
+        ("picture", "loud", "sharp", "sound"),
+        (4, 2, 2, 2),
+    )
 
 
 @pytest.mark.parametrize("segment", ["sentence", "clause", "none"])
@@ -70,7 +73,9 @@ def test_batches_change_nothing(segment: str) -> None:
 
 def test_sentences_are_whole_where_segments_are_clauses() -> None:
     config = PrepareConfig(min_count=1, segment="clause")
-    corpus = prepare([pl.Series(["I love the bright picture, but the remote broke after a week. Loud sound."])], config)
+    corpus = prepare(
+        [pl.Series(["I love the bright picture, but the remote broke after a week. Loud sound."])], config
+    )
     assert len(corpus.segments) == 3
     first, second, third = lists(corpus.tokens)
     assert lists(corpus.sentences()) == [first + second, third]
@@ -119,5 +124,7 @@ def test_a_corpus_survives_saving_and_loading(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batches", [[], [pl.Series([None, " ", ""], dtype=pl.String)]])
 def test_an_input_without_text_is_an_error(batches: list[pl.Series]) -> None:
-    with pytest.raises(InputError, match=r"There is no text in the input: 0 segments. Check the file and its text column."):
+    with pytest.raises(
+        InputError, match=r"There is no text in the input: 0 segments. Check the file and its text column."
+    ):
         prepare(batches, PrepareConfig())

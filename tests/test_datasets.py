@@ -52,7 +52,14 @@ def test_oposum_keeps_reviews_and_the_order_of_aspects(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "line"),
-    [("\t2", "", 8), ("\t2", "\t3", 8), ("1 0", "1 x", 5), ("R-1\n", "", 3), ("\nA gift.\t2", "", 7), ("A gift.", " ", 8)],
+    [
+        ("\t2", "", 8),
+        ("\t2", "\t3", 8),
+        ("1 0", "1 x", 5),
+        ("R-1\n", "", 3),
+        ("\nA gift.\t2", "", 7),
+        ("A gift.", " ", 8),
+    ],
 )
 def test_malformed_oposum_lines_are_named(tmp_path: Path, old: str, new: str, line: int) -> None:
     path = write(tmp_path / "x.asp", ASP.replace(old, new, 1))
@@ -103,7 +110,10 @@ def test_blank_lines_of_citysearch_are_named(tmp_path: Path, name: str, what: st
 
 def test_reviews_of_a_trn_file_are_joined_from_their_edus(tmp_path: Path) -> None:
     source = TrnReviews(write(tmp_path / "x.trn", TRN))
-    assert [text for part in source.texts() for text in part] == ["Opens fast, and is simple.\nI like it.", "A gift."]
+    assert [text for part in source.texts() for text in part] == [
+        "Opens fast, and is simple.\nI like it.",
+        "A gift.",
+    ]
     assert source.fingerprint() != TrnReviews(write(tmp_path / "y.trn", TRN + "\n")).fingerprint()
 
 
@@ -124,7 +134,10 @@ def test_a_sets_own_corpus_is_preferred_and_stands_in_for_nothing(tmp_path: Path
 def test_seed_words_come_with_and_without_weights(tmp_path: Path) -> None:
     plain = write(tmp_path / "x.2.txt", "soup taste soup \nwaiter\n")
     weighted = write(tmp_path / "x.2-weights.txt", "soup:0.5 taste:0.25\nwaiter:2\n")
-    assert load_seedwords(plain, ["Food", "Staff"]) == {"Food": {"soup": 1, "taste": 1}, "Staff": {"waiter": 1}}
+    assert load_seedwords(plain, ["Food", "Staff"]) == {
+        "Food": {"soup": 1, "taste": 1},
+        "Staff": {"waiter": 1},
+    }
     assert load_seedwords(weighted, ["Food", "Staff"])["Food"] == {"soup": 0.5, "taste": 0.25}
 
 

@@ -62,17 +62,25 @@ def test_it_can_be_told_whether_it_is_fitted(tiny: AspectDetector) -> None:
     check_is_fitted(tiny)
     with pytest.raises(NotFittedError):
         check_is_fitted(AspectDetector())
-    with pytest.raises(AttributeError, match="has no attribute 'vocabulary_'; the names that end in _ are there after fit"):
+    with pytest.raises(
+        AttributeError, match="has no attribute 'vocabulary_'; the names that end in _ are there after fit"
+    ):
         AspectDetector().predict(["text"])
 
 
-@pytest.mark.parametrize("wrap", [tuple, np.array, pd.Series, pl.Series, iter, lambda texts: pd.Series(texts, dtype="string")])
-def test_texts_may_come_in_any_kind_of_list(tiny: AspectDetector, texts: list[str], wrap: Callable[[list[str]], Any]) -> None:
+@pytest.mark.parametrize(
+    "wrap", [tuple, np.array, pd.Series, pl.Series, iter, lambda texts: pd.Series(texts, dtype="string")]
+)
+def test_texts_may_come_in_any_kind_of_list(
+    tiny: AspectDetector, texts: list[str], wrap: Callable[[list[str]], Any]
+) -> None:
     assert AspectDetector(**TINY).fit(wrap(texts)).topics_ == tiny.topics_
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-def test_missing_texts_are_no_segments_of_reviews_but_rows_of_predictions(detector: AspectDetector, missing: Any) -> None:
+def test_missing_texts_are_no_segments_of_reviews_but_rows_of_predictions(
+    detector: AspectDetector, missing: Any
+) -> None:
     assert detector.label(["The pump is loud.", missing, "Nice crema."])["review"].to_list() == [0, 2]
     assert detector.predict(pd.Series([missing, "x"], dtype="object")).tolist() == [GENERAL, GENERAL]
 
@@ -87,7 +95,9 @@ def test_it_works_in_a_pipeline(texts: list[str], tiny: AspectDetector) -> None:
     assert pipeline.predict_proba(SEGMENTS).shape == (5, 2)
 
 
-def test_predictions_have_a_row_a_segment_and_agree_with_each_other(detector: AspectDetector, gold: Gold) -> None:
+def test_predictions_have_a_row_a_segment_and_agree_with_each_other(
+    detector: AspectDetector, gold: Gold
+) -> None:
     probabilities, predicted = detector.predict_proba(gold.texts), detector.predict(gold.texts)
     assert detector.classes_.tolist() == ["Taste", "Noise", GENERAL]
     assert probabilities.shape == (len(gold.texts), 3)
@@ -145,7 +155,9 @@ def test_copies_predict_the_same(detector: AspectDetector, run: Path) -> None:
     assert pickle.loads(pickle.dumps(AspectDetector.load(run))).predict(SEGMENTS).tolist() == expected
 
 
-def test_the_same_seed_gives_the_same_topics_and_another_seed_others(texts: list[str], tiny: AspectDetector) -> None:
+def test_the_same_seed_gives_the_same_topics_and_another_seed_others(
+    texts: list[str], tiny: AspectDetector
+) -> None:
     assert AspectDetector(**TINY).fit(texts).topics_ == tiny.topics_
     assert AspectDetector(**TINY, seed=1).fit(texts).topics_.fingerprint != tiny.topics_.fingerprint
 
@@ -183,7 +195,9 @@ def test_a_map_by_hand_leaves_the_other_topics_unmapped(tiny: AspectDetector) ->
         ({"unmapped": [1]}, "'unmapped' cannot name an aspect"),
     ],
 )
-def test_a_map_that_cannot_be_is_refused(tiny: AspectDetector, mapping: dict[str, list[int]], message: str) -> None:
+def test_a_map_that_cannot_be_is_refused(
+    tiny: AspectDetector, mapping: dict[str, list[int]], message: str
+) -> None:
     with pytest.raises(MapError, match=message):
         copy.copy(tiny).map_topics(mapping)
 

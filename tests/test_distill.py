@@ -13,17 +13,17 @@ from torch import nn
 
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
+from aspectra.encoder.features import Features
 from aspectra.errors import ConfigError, InputError, MapError, RunError
 from aspectra.evaluate import Gold
+from aspectra.labelling.blend import blend
+from aspectra.labelling.labeller import StudentLabeller, load_labeller
 from aspectra.sample import Sample
 from aspectra.student.adapt import Answers, adapt, clearly_best, fit
-from aspectra.student.blend import blend
 from aspectra.student.card import CONFIG, FOLDER, Card
 from aspectra.student.choose import FILTERS, best_moves, choose_filter
 from aspectra.student.config import StudentConfig
 from aspectra.student.distill import bucketed, distill
-from aspectra.student.features import Features
-from aspectra.student.labelling import StudentLabeller, load_labeller
 from aspectra.student.lesson import Lesson
 from aspectra.student.losses import falling
 from aspectra.student.model import HEAD, Head, Student
@@ -49,7 +49,10 @@ def encoder(home: Path) -> Path:
 
 def literal_attention(head: Head, hidden: torch.Tensor) -> torch.Tensor:
     query = hidden.mean(0)
-    scores = [head.smoothness * torch.tanh(query @ (head.align.weight @ piece + head.align.bias)) for piece in hidden]
+    scores = [
+        head.smoothness * torch.tanh(query @ (head.align.weight @ piece + head.align.bias))
+        for piece in hidden
+    ]
     return torch.softmax(torch.stack(scores), 0)
 
 
@@ -68,7 +71,12 @@ def test_attention_is_the_paper_s_equation_and_ignores_padding() -> None:
 def test_general_must_be_more_certain_than_other_aspects() -> None:
     relative = StudentConfig(general_entropy=0.4, aspect_entropy=1.0).thresholds(3)
     assert passes(GAMMA, ASPECTS, relative).tolist() == [True, True, True, False]
-    assert passes(GAMMA, ASPECTS, StudentConfig(entropy_unit="nats").thresholds(3)).tolist() == [True, False, True, False]
+    assert passes(GAMMA, ASPECTS, StudentConfig(entropy_unit="nats").thresholds(3)).tolist() == [
+        True,
+        False,
+        True,
+        False,
+    ]
     assert passes(GAMMA, ASPECTS, StudentConfig().thresholds(3)).all()
 
 
@@ -88,14 +96,18 @@ def test_targets_go_from_gamma_to_the_answer_alone() -> None:
 
 
 def test_a_filtered_lesson_keeps_texts_gamma_and_states_together() -> None:
-    kept = Lesson(list("abcd"), GAMMA, STATES).passing(ASPECTS, StudentConfig(general_entropy=0.4, aspect_entropy=0.6))
+    kept = Lesson(list("abcd"), GAMMA, STATES).passing(
+        ASPECTS, StudentConfig(general_entropy=0.4, aspect_entropy=0.6)
+    )
     assert (kept.texts, kept.counts()) == (["a", "c"], [1, 0, 1])
     np.testing.assert_array_equal(kept.gamma, GAMMA[[0, 2]])
     np.testing.assert_array_equal(kept.features.hidden[:, 0], [0, 2, 6, 8, 10])
 
 
 @pytest.mark.parametrize(("right_size", "wanted"), [(100, (0.4, 0.6)), (200, (1.0, 1.0))])
-def test_dev_chooses_the_filter_that_is_clearly_better(monkeypatch: pytest.MonkeyPatch, right_size: int, wanted: tuple) -> None:
+def test_dev_chooses_the_filter_that_is_clearly_better(
+    monkeypatch: pytest.MonkeyPatch, right_size: int, wanted: tuple
+) -> None:
     monkeypatch.setattr("aspectra.student.choose.FILTERS", ((1.0, 1.0), (0.4, 0.6), (0.4, 0.1)))
     gamma = np.tile(GAMMA, (50, 1))
     lesson = Lesson(["x"] * 200, gamma, Features(np.zeros((200, 2), np.float16), np.arange(201)))
@@ -114,7 +126,9 @@ def test_a_student_may_be_chosen_on_dev(home: Path, encoder: Path, gold: Gold, t
     some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
     dev = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
     stages: dict[str, float] = {}
-    student = distill(AspectDetector.load(home), tiny.config(encoder), tmp_path, None, dev, stages.__setitem__)
+    student = distill(
+        AspectDetector.load(home), tiny.config(encoder), tmp_path, None, dev, stages.__setitem__
+    )
     assert stages == {"features": 1.0, "filter": 1.0}
     assert (student.card.config.general_entropy, student.card.config.aspect_entropy) in FILTERS
     assert sum(student.card.learnt.values()) <= 400
@@ -166,11 +180,15 @@ def test_the_same_seed_gives_the_same_student(home: Path, encoder: Path) -> None
 
 def test_finetuning_moves_the_encoder_and_is_saved_whole(home: Path, encoder: Path, tmp_path: Path) -> None:
     detector = AspectDetector.load(home)
-    student = distill(detector, tiny.config(encoder, finetune=True, finetune_epochs=1, n_segments=100), tmp_path)
+    student = distill(
+        detector, tiny.config(encoder, finetune=True, finetune_epochs=1, n_segments=100), tmp_path
+    )
     student.save_pretrained(tmp_path, detector.topic_map_)
     loaded = Student.from_pretrained(tmp_path)
     assert student.card.encoder != Student.from_pretrained(home / FOLDER).card.encoder
-    np.testing.assert_allclose(loaded.probabilities(["Loud pump."]), student.probabilities(["Loud pump."]), atol=1e-6)
+    np.testing.assert_allclose(
+        loaded.probabilities(["Loud pump."]), student.probabilities(["Loud pump."]), atol=1e-6
+    )
 
 
 @pytest.fixture
@@ -202,7 +220,9 @@ def test_the_more_labels_the_further_the_classifier_moves_from_the_distilled_one
     gold = np.eye(3, dtype=bool)[random.integers(0, 3, 600)]
     pooled = (gold @ random.normal(size=(3, 8)) + random.normal(size=(600, 8))).astype(np.float32)
     start = nn.Linear(8, 3)
-    moved = [(fit(start, pooled[:n], gold[:n], "both").weight - start.weight).norm().item() for n in (30, 100, 600)]
+    moved = [
+        (fit(start, pooled[:n], gold[:n], "both").weight - start.weight).norm().item() for n in (30, 100, 600)
+    ]
     assert moved == sorted(moved)
     assert torch.equal(fit(start, pooled, gold, "teacher").weight, start.weight)
 
@@ -227,7 +247,9 @@ def test_where_the_teacher_knows_no_word_the_student_answers_alone() -> None:
     both = blend(labels, np.array([[0.8, 0.2], [0.8, 0.2]]), ("a", "b"), 0.5)
     assert both["aspect"].to_list() == ["b", "a"]
     assert both["p_a"].to_list() == pytest.approx([0.4, 0.8])
-    assert blend(labels, np.array([[0.8, 0.2], [0.8, 0.2]]), ("a", "b"), 0.5, ("b",))["probability"].to_list() == [1, 1]
+    assert blend(labels, np.array([[0.8, 0.2], [0.8, 0.2]]), ("a", "b"), 0.5, ("b",))[
+        "probability"
+    ].to_list() == [1, 1]
 
 
 def test_labels_of_the_student_have_the_columns_of_the_teacher_s(home: Path) -> None:
@@ -241,7 +263,14 @@ def test_labels_of_the_student_have_the_columns_of_the_teacher_s(home: Path) -> 
 
 def test_the_model_card_tells_aspects_map_and_limits(home: Path) -> None:
     text = (home / FOLDER / "README.md").read_text()
-    for part in ("# Aspect student", "| Taste |", "## Limits", "unmapped", "| n_segments | 400 |", "No labelled segments"):
+    for part in (
+        "# Aspect student",
+        "| Taste |",
+        "## Limits",
+        "unmapped",
+        "| n_segments | 400 |",
+        "No labelled segments",
+    ):
         assert part in text
 
 

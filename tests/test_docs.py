@@ -22,7 +22,9 @@ def test_the_command_page_is_generated_from_the_commands() -> None:
 
 
 def test_the_settings_page_is_generated_from_the_config() -> None:
-    assert (ROOT / "docs/config.md").read_text() == config_page(), "run: python -m aspectra.cli.reference docs"
+    assert (ROOT / "docs/config.md").read_text() == config_page(), (
+        "run: python -m aspectra.cli.reference docs"
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -43,7 +45,9 @@ def test_every_artifact_is_in_the_guide(files: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files_that_are_there(page: Path) -> None:
-    links = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", page.read_text()) if "://" not in link]
+    links = [
+        link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", page.read_text()) if "://" not in link
+    ]
     assert [link for link in links if link and not (page.parent / link).exists()] == []
 
 
@@ -51,7 +55,9 @@ def test_links_lead_to_files_that_are_there(page: Path) -> None:
 def test_commands_in_the_docs_have_options_that_exist(page: Path) -> None:
     known = set(re.findall(r"--[a-z][a-z-]*", cli_page()))
     lines = [line.split("#")[0] for line in page.read_text().splitlines() if line.startswith("aspectra ")]
-    assert [option for line in lines for option in re.findall(r"--[a-z][a-z-]*", line) if option not in known] == []
+    assert [
+        option for line in lines for option in re.findall(r"--[a-z][a-z-]*", line) if option not in known
+    ] == []
 
 
 def test_every_module_is_in_the_readmes_tree() -> None:

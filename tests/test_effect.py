@@ -5,23 +5,30 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.evaluate import score
-from aspectra.label import label_beta
-from aspectra.mapping.effect import FIGURES, Dev, present, trials
-from aspectra.mapping.topicmap import Choice, TopicMap
+from aspectra.labelling.gamma import label_beta
+from aspectra.studio.effect import FIGURES, Dev, present, trials
+from aspectra.topicmap.topicmap import Choice, TopicMap
 
 NAMES = ("Image", "Sound", GENERAL)
 AT = "2024-05-01T10:00:00+00:00"
 
 
 def make_map(*aspects: str | None) -> TopicMap:
-    return TopicMap(NAMES, tuple(Choice(topic, aspect, ("word",), "Ada", AT) for topic, aspect in enumerate(aspects)), "print")
+    return TopicMap(
+        NAMES,
+        tuple(Choice(topic, aspect, ("word",), "Ada", AT) for topic, aspect in enumerate(aspects)),
+        "print",
+    )
 
 
 def make_dev(seed: int = 0, n: int = 120, several: bool = False) -> Dev:
     rng = np.random.default_rng(seed)
     beta = rng.dirichlet(np.full(5, 0.4), n)
     beta[:3] = np.nan  # segments without known words
-    gold = [frozenset(rng.choice(NAMES, 2 if several and row % 3 == 0 else 1, replace=False).tolist()) for row in range(n)]
+    gold = [
+        frozenset(rng.choice(NAMES, 2 if several and row % 3 == 0 else 1, replace=False).tolist())
+        for row in range(n)
+    ]
     return Dev.of(beta, gold, np.full(5, 0.2), seed)
 
 
@@ -30,14 +37,18 @@ MAP = make_map("Image", "Sound", None, GENERAL, "Image")
 
 def labels(dev: Dev, topic_map: TopicMap) -> list[str]:
     known = np.where(dev.blind, 0, 5)
-    return label_beta(np.where(dev.blind[:, None], np.nan, dev.beta), known, topic_map, dev.shares)["aspect"].to_list()
+    return label_beta(np.where(dev.blind[:, None], np.nan, dev.beta), known, topic_map, dev.shares)[
+        "aspect"
+    ].to_list()
 
 
 def test_present_figures_equal_those_of_labelling_and_scoring() -> None:
     dev = make_dev(several=True)
     report = score(dev.gold, labels(dev, MAP), NAMES)
     found = present(dev, MAP, {})
-    assert {name: found["figures"][name][0] for name in FIGURES} == {name: getattr(report, name) for name in FIGURES}
+    assert {name: found["figures"][name][0] for name in FIGURES} == {
+        name: getattr(report, name) for name in FIGURES
+    }
     assert found["confusion"] == report.confusion
 
 
@@ -73,7 +84,10 @@ def test_the_bootstrap_is_the_same_twice() -> None:
 def test_labels_follow_a_renamed_aspect() -> None:
     renamed = TopicMap(
         ("Picture", "Sound", GENERAL),
-        tuple(replace(choice, aspect={"Image": "Picture"}.get(choice.aspect, choice.aspect)) for choice in MAP.choices),
+        tuple(
+            replace(choice, aspect={"Image": "Picture"}.get(choice.aspect, choice.aspect))
+            for choice in MAP.choices
+        ),
         "print",
     )
     found = present(make_dev(), renamed, {"Image": "Picture"})

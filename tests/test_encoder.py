@@ -8,15 +8,21 @@ import pytest
 import tiny
 import torch
 
+from aspectra.encoder import features
+from aspectra.encoder import pretrained as module
+from aspectra.encoder.features import compute_features
+from aspectra.encoder.pieces import words_of_pieces
+from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import InputError, RunError
 from aspectra.sample import Sample
-from aspectra.student import encoder as module
-from aspectra.student import features
-from aspectra.student.encoder import Encoder, load_encoder
-from aspectra.student.features import compute_features
-from aspectra.student.pieces import words_of_pieces
 
-TEXTS = ["The pump is loud.", "Bitter coffee, thin crema and a dull aroma in every cup.", "ok", "", "The grinder is loud!"]
+TEXTS = [
+    "The pump is loud.",
+    "Bitter coffee, thin crema and a dull aroma in every cup.",
+    "ok",
+    "",
+    "The grinder is loud!",
+]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +36,10 @@ def encoder(folder: Path) -> Encoder:
 
 
 def test_width_padding_and_length_come_from_the_encoder(folder: Path, sample: Sample, tmp_path: Path) -> None:
-    small, wide = load_encoder(str(folder), longest=12), load_encoder(str(tiny.make_encoder(tmp_path, sample, width=48)))
+    small, wide = (
+        load_encoder(str(folder), longest=12),
+        load_encoder(str(tiny.make_encoder(tmp_path, sample, width=48))),
+    )
     assert (small.width, wide.width) == (32, 48)
     assert small.padding == small.tokenizer.token_to_id("[PAD]")
     assert small.tokenise(["loud " * 100]).lengths.tolist() == [12]
@@ -118,7 +127,9 @@ def test_an_unreachable_hub_says_what_to_pass(monkeypatch: pytest.MonkeyPatch) -
         load_encoder("nobody/nothing")
 
 
-def test_a_tokenizer_with_more_pieces_than_the_encoder_is_refused(folder: Path, sample: Sample, tmp_path: Path) -> None:
+def test_a_tokenizer_with_more_pieces_than_the_encoder_is_refused(
+    folder: Path, sample: Sample, tmp_path: Path
+) -> None:
     from transformers import BertConfig, BertModel
 
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)

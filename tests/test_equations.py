@@ -9,7 +9,7 @@ import torch
 
 from aspectra.config import TeacherConfig
 from aspectra.corpus import Ragged
-from aspectra.label import aspect_probabilities, entropy, margin
+from aspectra.labelling.gamma import aspect_probabilities, entropy, margin
 from aspectra.loop import warmup_rate
 from aspectra.teacher.losses import contrastive, penalty
 from aspectra.teacher.model import Encoding, Teacher
@@ -55,14 +55,19 @@ def literal_attention(teacher: Teacher, segment: list[int], kind: str, smoothnes
     return softmax([smoothness * math.tanh(score) for score in scores] if kind == "smooth" else scores)
 
 
-@pytest.mark.parametrize(("kind", "smoothness"), [("smooth", 0.5), ("smooth", 2.0), ("regular", 0.5), ("mean", 0.5)])
+@pytest.mark.parametrize(
+    ("kind", "smoothness"), [("smooth", 0.5), ("smooth", 2.0), ("regular", 0.5), ("mean", 0.5)]
+)
 def test_attention_and_the_segment_by_its_words(kind: str, smoothness: float) -> None:
     teacher = make_teacher(attention=kind, smoothness=smoothness)
     encoding = encode(teacher)
     for row, segment in enumerate(SEGMENTS):
         alpha = literal_attention(teacher, segment, kind, smoothness)
         assert encoding.attention[row, : len(segment)].tolist() == pytest.approx(alpha, abs=1e-6)
-        by_words = [sum(a * teacher.vectors[word, d].item() for a, word in zip(alpha, segment, strict=True)) for d in range(D)]
+        by_words = [
+            sum(a * teacher.vectors[word, d].item() for a, word in zip(alpha, segment, strict=True))
+            for d in range(D)
+        ]
         assert encoding.words[row].tolist() == pytest.approx(by_words, abs=1e-6)
 
 
@@ -70,7 +75,11 @@ def test_beta_and_the_segment_by_its_topics() -> None:
     """β = softmax(V s_E + c); s_A = Σ β_k A_k."""
     teacher = make_teacher()
     encoding = encode(teacher)
-    weight, bias, topics = teacher.classify.weight.tolist(), teacher.classify.bias.tolist(), teacher.topics.tolist()
+    weight, bias, topics = (
+        teacher.classify.weight.tolist(),
+        teacher.classify.bias.tolist(),
+        teacher.topics.tolist(),
+    )
     for row in range(len(SEGMENTS)):
         beta = softmax([dot(weight[k], encoding.words[row].tolist()) + bias[k] for k in range(K)])
         assert encoding.beta[row].tolist() == pytest.approx(beta, abs=1e-6)
@@ -88,7 +97,9 @@ def test_contrastive_loss_without_the_positive_in_the_denominator(temperature: f
         positive = math.exp(cosine(words[i], topics[i]) / temperature)
         others = sum(math.exp(cosine(words[j], topics[i]) / temperature) for j in range(len(words)) if j != i)
         losses.append(-math.log(positive / others))
-    assert contrastive(encoding.words, encoding.topics, temperature).item() == pytest.approx(sum(losses) / len(losses), abs=1e-5)
+    assert contrastive(encoding.words, encoding.topics, temperature).item() == pytest.approx(
+        sum(losses) / len(losses), abs=1e-5
+    )
 
 
 def test_penalty_on_topics_that_are_alike() -> None:
@@ -120,7 +131,9 @@ def test_coherence_is_the_mean_npmi_of_keyword_pairs() -> None:
     random = np.random.default_rng(0)
     segments = [random.integers(0, 6, size=4).tolist() for _ in range(30)] + [[6], [7]]
     keywords = [[0, 1, 2], [3, 4, 6]]
-    found = coherence(np.array(keywords), Ragged.of(np.concatenate(segments), np.array(list(map(len, segments)))), n_words=8)
+    found = coherence(
+        np.array(keywords), Ragged.of(np.concatenate(segments), np.array(list(map(len, segments)))), n_words=8
+    )
 
     def share(*words: int) -> float:
         return sum(all(word in segment for word in words) for segment in segments) / len(segments)

@@ -50,7 +50,9 @@ def test_per_aspect_scores_and_confusion_equal_scikit_learn() -> None:
     gold, predicted = drawn(seed=4)
     report = score(one_each(gold), predicted, ASPECTS)
     np.testing.assert_array_equal(report.confusion, confusion_matrix(gold, predicted, labels=ASPECTS))
-    np.testing.assert_allclose([row.f1 for row in report.per_aspect], f1_score(gold, predicted, labels=ASPECTS, average=None))
+    np.testing.assert_allclose(
+        [row.f1 for row in report.per_aspect], f1_score(gold, predicted, labels=ASPECTS, average=None)
+    )
     assert [row.support for row in report.per_aspect] == [gold.count(aspect) for aspect in ASPECTS]
     assert [row.predicted for row in report.per_aspect] == [predicted.count(aspect) for aspect in ASPECTS]
 
@@ -99,9 +101,7 @@ def test_a_report_survives_json() -> None:
 
 @pytest.mark.parametrize("name", ["gold.jsonl", "gold.jsonl.gz"])
 def test_gold_is_read_plain_and_packed(tmp_path: Path, name: str) -> None:
-    data = (
-        '\ufeff{"text": "Gut zu hören.", "aspects": ["Sound", "General"]}\r\n\n{"text": "Dear.", "aspects": ["Price"]}'.encode()
-    )
+    data = '\ufeff{"text": "Gut zu hören.", "aspects": ["Sound", "General"]}\r\n\n{"text": "Dear.", "aspects": ["Price"]}'.encode()
     path = tmp_path / name
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     gold = read_gold(path)
@@ -143,7 +143,9 @@ def test_unreadable_gold_is_refused(tmp_path: Path, name: str) -> None:
 
 def test_only_wanted_aspects_are_kept() -> None:
     gold = Gold(("a", "b", "c"), (frozenset(["Image", "Price"]), frozenset(["Price"]), frozenset(["Sound"])))
-    assert keep_only(gold, ["Image", "Sound"]) == Gold(("a", "c"), (frozenset(["Image"]), frozenset(["Sound"])))
+    assert keep_only(gold, ["Image", "Sound"]) == Gold(
+        ("a", "c"), (frozenset(["Image"]), frozenset(["Sound"]))
+    )
     with pytest.raises(InputError, match="No gold segment has one of the aspects Smell"):
         keep_only(gold, ["Smell"])
 
@@ -160,5 +162,10 @@ def test_as_many_predictions_as_segments_are_needed() -> None:
 
 def test_coverage_falls_as_more_confidence_is_asked_for() -> None:
     curve = coverage_curve([True, True, False, True, False], np.array([0.9, 0.8, 0.7, 0.7, 0.2]))
-    assert [(point.confidence, point.coverage) for point in curve] == [(0.9, 0.2), (0.8, 0.4), (0.7, 0.8), (0.2, 1.0)]
+    assert [(point.confidence, point.coverage) for point in curve] == [
+        (0.9, 0.2),
+        (0.8, 0.4),
+        (0.7, 0.8),
+        (0.2, 1.0),
+    ]
     assert [point.accuracy for point in curve] == [1.0, 1.0, 0.75, 0.6]

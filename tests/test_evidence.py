@@ -7,7 +7,8 @@ import pytest
 
 from aspectra.corpus import Vocabulary
 from aspectra.detector import AspectDetector
-from aspectra.mapping.evidence import (
+from aspectra.sample import Sample as Reviews
+from aspectra.studio.evidence import (
     Sample,
     attended,
     boundary,
@@ -19,8 +20,7 @@ from aspectra.mapping.evidence import (
     next_question,
     surest,
 )
-from aspectra.mapping.propose import propose_aspects
-from aspectra.sample import Sample as Reviews
+from aspectra.topicmap.propose import propose_aspects
 
 HOSTILE = '<img src=x onerror="alert(1)"> the coffee </script> & more'
 
@@ -40,7 +40,9 @@ def test_pieces_join_to_the_text_and_weights_average_to_one(detector: AspectDete
     for text, pieces in zip(drawn.texts[:50], attended(detector, drawn.texts[:50]), strict=True):
         assert "".join(piece for piece, _ in pieces) == text
         weights = [weight for _, weight in pieces if weight is not None]
-        assert len(weights) == min(detector.vocabulary_.encode(pl.Series([text])).lengths[0], detector.max_tokens)
+        assert len(weights) == min(
+            detector.vocabulary_.encode(pl.Series([text])).lengths[0], detector.max_tokens
+        )
         assert np.mean(weights) == pytest.approx(1, abs=0.01)
 
 
@@ -53,7 +55,8 @@ def test_weights_stand_on_the_words_that_the_teacher_read(detector: AspectDetect
 
 
 @pytest.mark.parametrize(
-    "text", [HOSTILE, "İstanbul’da kahve ☕", "القهوة لذيذة جدا", "コーヒーが美味しい。", "ΟΔΟΣ ΚΑΦΕΣ", "", "!!!"]
+    "text",
+    [HOSTILE, "İstanbul’da kahve ☕", "القهوة لذيذة جدا", "コーヒーが美味しい。", "ΟΔΟΣ ΚΑΦΕΣ", "", "!!!"],
 )
 def test_any_text_can_be_cut(detector: AspectDetector, text: str) -> None:
     assert "".join(piece for piece, _ in attended(detector, [text])[0]) == text
@@ -67,12 +70,24 @@ def test_words_are_found_where_they_stand_even_if_capitals_grow() -> None:
 def test_words_beyond_those_the_teacher_reads_have_no_weight() -> None:
     vocabulary = Vocabulary(("coffee",), (5,), "en")
     places = known_words(["coffee coffee coffee"], vocabulary)[0]
-    assert cut("coffee coffee coffee", places, np.ones(2)) == [("coffee", 1.0), (" ", None), ("coffee", 1.0), (" coffee", None)]
+    assert cut("coffee coffee coffee", places, np.ones(2)) == [
+        ("coffee", 1.0),
+        (" ", None),
+        ("coffee", 1.0),
+        (" coffee", None),
+    ]
 
 
 def test_surest_segments_come_first_and_boundary_ones_are_shared() -> None:
     beta = np.array(
-        [[0.5, 0.49, 0.01], [0.98, 0.01, 0.01], [0.34, 0.33, 0.33], [0.01, 0.01, 0.98], [0.8, 0.1, 0.1], [0.6, 0.2, 0.2]]
+        [
+            [0.5, 0.49, 0.01],
+            [0.98, 0.01, 0.01],
+            [0.34, 0.33, 0.33],
+            [0.01, 0.01, 0.98],
+            [0.8, 0.1, 0.1],
+            [0.6, 0.2, 0.2],
+        ]
     )
     sample = Sample(["one a", "two b", "three c", "four d", "five e", "six f"], beta)
     assert surest(sample, 0) == [1, 4, 5, 0, 2]
@@ -80,7 +95,10 @@ def test_surest_segments_come_first_and_boundary_ones_are_shared() -> None:
 
 
 def test_near_copies_are_shown_only_if_there_is_nothing_else() -> None:
-    sample = Sample(["good hot coffee here", "good hot coffee there", "bad milk"], np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]))
+    sample = Sample(
+        ["good hot coffee here", "good hot coffee there", "bad milk"],
+        np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]),
+    )
     assert surest(sample, 0) == [0, 2, 1]
 
 
@@ -104,11 +122,17 @@ def test_groups_of_topics_get_different_names(detector: AspectDetector) -> None:
     items: Any = detector.topics_.items
     keywords, shares = [item.keywords for item in items], np.array([item.share for item in items])
     groups = propose_aspects(
-        detector.teacher_.topics.detach().numpy(), shares, keywords, detector.vocabulary_, detector.vectors_.matrix
+        detector.teacher_.topics.detach().numpy(),
+        shares,
+        keywords,
+        detector.vocabulary_,
+        detector.vectors_.matrix,
     )
     assert 3 <= len(groups) <= 9
     assert sorted(topic for _, topics in groups for topic in topics) == list(range(len(items)))
-    assert all(name.lower() in {word for topic in topics for word in keywords[topic]} for name, topics in groups)
+    assert all(
+        name.lower() in {word for topic in topics for word in keywords[topic]} for name, topics in groups
+    )
 
 
 def test_a_corpus_of_junk_only_still_gives_a_sample(detector: AspectDetector, sample: Reviews) -> None:

@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 import tiny
 
+from aspectra.attention import Explanation, explain, to_html, top, verdict
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
-from aspectra.explain import Explanation, explain, to_html, top, verdict
+from aspectra.labelling.labeller import StudentLabeller, load_student
 from aspectra.sample import Sample
-from aspectra.student.labelling import StudentLabeller, load_student
 
 TEXT = "The pump is LOUD, <b>and</b> the coffee tastes bitter!"
 
@@ -31,7 +31,9 @@ def test_every_written_word_has_its_attention(model: StudentLabeller) -> None:
 
 
 def test_words_one_by_one_are_the_tokens_of_the_whole_text(detector: AspectDetector) -> None:
-    alone, whole = (detector.vocabulary_.encode(pl.Series(texts)).ids.tolist() for texts in (TEXT.split(), [TEXT]))
+    alone, whole = (
+        detector.vocabulary_.encode(pl.Series(texts)).ids.tolist() for texts in (TEXT.split(), [TEXT])
+    )
     assert alone == whole
 
 
@@ -56,7 +58,12 @@ def test_unknown_words_have_no_attention_from_the_teacher(detector: AspectDetect
 
 def test_disagreement_is_said() -> None:
     told = Explanation(
-        ("a",), (1.0,), (1.0,), {"Image": 0.9, "Sound": 0.1}, {"Sound": 0.8, "Image": 0.2}, {"Image": 0.6, "Sound": 0.4}
+        ("a",),
+        (1.0,),
+        (1.0,),
+        {"Image": 0.9, "Sound": 0.1},
+        {"Sound": 0.8, "Image": 0.2},
+        {"Image": 0.6, "Sound": 0.4},
     )
     assert not told.agree
     assert verdict(told) == "They disagree: the teacher says Image, the student Sound."

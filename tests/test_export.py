@@ -11,10 +11,10 @@ import pytest
 import tiny
 
 from aspectra.errors import InputError
+from aspectra.labelling.export import export_onnx
+from aspectra.labelling.labeller import StudentLabeller, load_student
+from aspectra.labelling.onnx import OnnxLabeller
 from aspectra.sample import Sample
-from aspectra.student.export import export_onnx
-from aspectra.student.labelling import StudentLabeller, load_student
-from aspectra.student.onnx import OnnxLabeller
 
 ODD = ["", "Zzz qqq.", "loud " * 200, "☕ ☕"]
 
@@ -40,11 +40,15 @@ def probabilities(frame: pl.DataFrame) -> np.ndarray:
     return frame.select(pl.col("^p_.*$")).to_numpy()
 
 
-def test_labels_are_equal_on_a_thousand_segments(model: StudentLabeller, graph: Path, texts: pl.Series) -> None:
+def test_labels_are_equal_on_a_thousand_segments(
+    model: StudentLabeller, graph: Path, texts: pl.Series
+) -> None:
     ours, theirs = model.label_segments(texts), OnnxLabeller(graph).label_segments(texts)
     assert len(texts) == 1000
     assert ours.schema == theirs.schema
-    assert ours.select("aspect", "topic", "known_words").equals(theirs.select("aspect", "topic", "known_words"))
+    assert ours.select("aspect", "topic", "known_words").equals(
+        theirs.select("aspect", "topic", "known_words")
+    )
     np.testing.assert_allclose(probabilities(ours), probabilities(theirs), atol=1e-4)
 
 
@@ -73,7 +77,7 @@ def test_only_restricts_the_answers(graph: Path) -> None:
 
 def test_labelling_with_onnx_imports_no_torch(graph: Path) -> None:
     code = (
-        "import sys, polars as pl; from pathlib import Path; from aspectra.student.onnx import OnnxLabeller\n"
+        "import sys, polars as pl; from pathlib import Path; from aspectra.labelling.onnx import OnnxLabeller\n"
         f"frame = OnnxLabeller(Path({str(graph)!r})).label(pl.Series(['The pump is loud. I like it.']))\n"
         "print(len(frame), {'torch', 'transformers'} & set(sys.modules))"
     )

@@ -34,7 +34,9 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.send_response(206 if wanted else 200)
         self.send_header("Content-Length", str(len(CONTENT) - start))
         self.end_headers()
-        self.wfile.write(CONTENT[start : len(CONTENT) // 2] if self.path == "/cut" and not wanted else CONTENT[start:])
+        self.wfile.write(
+            CONTENT[start : len(CONTENT) // 2] if self.path == "/cut" and not wanted else CONTENT[start:]
+        )
 
     def log_message(self, *words: Any) -> None:
         pass
@@ -55,7 +57,9 @@ def server() -> Iterator[str]:
 def get(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Path]:
     def call(url: str, digest: str = DIGEST) -> Path:
         monkeypatch.setattr(
-            fetch, "ORIGINS", {"ours": Origin((Remote("ours/test.txt", digest, url),), "Put it in {folder}/ours.")}
+            fetch,
+            "ORIGINS",
+            {"ours": Origin((Remote("ours/test.txt", digest, url),), "Put it in {folder}/ours.")},
         )
         (path,) = fetch.get("ours", tmp_path, lambda file, done: None)
         return path
@@ -75,7 +79,9 @@ def test_a_file_that_is_there_is_not_fetched_again(server: str, get: Callable[..
     assert Server.asked == [None]
 
 
-def test_a_file_with_a_wrong_checksum_is_not_kept(server: str, get: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_file_with_a_wrong_checksum_is_not_kept(
+    server: str, get: Callable[..., Path], tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match=r"another SHA-256\); nothing was kept\. Put it in .*/ours"):
         get(f"{server}/file", "0" * 64)
     assert list((tmp_path / "ours").iterdir()) == []
@@ -106,14 +112,18 @@ def test_a_broken_download_goes_on_where_it_stopped(server: str, get: Callable[.
     assert Server.asked == [None, f"bytes={len(CONTENT) // 2}-"]
 
 
-def test_a_download_that_is_longer_than_the_file_starts_again(server: str, get: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_download_that_is_longer_than_the_file_starts_again(
+    server: str, get: Callable[..., Path], tmp_path: Path
+) -> None:
     (tmp_path / "ours").mkdir()
     (tmp_path / "ours/test.txt.part").write_bytes(CONTENT + b"more")
     assert get(f"{server}/file").read_bytes() == CONTENT
 
 
 def test_what_needs_a_registration_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"restaurants-2014-test\.xml is not there\. SemEval asks for a registration"):
+    with pytest.raises(
+        InputError, match=r"restaurants-2014-test\.xml is not there\. SemEval asks for a registration"
+    ):
         fetch.get("semeval", tmp_path, lambda file, done: None)
 
 

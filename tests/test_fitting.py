@@ -23,7 +23,9 @@ TEXTS = Texts(generate(150, n_gold=2).reviews["text"])
 FILES = [name for names in STAGE_FILES.values() for name in names]
 
 
-def fit(folder: Path, progress: Callable[[str, float], None] = lambda stage, done: None, **settings: Any) -> Fitted:
+def fit(
+    folder: Path, progress: Callable[[str, float], None] = lambda stage, done: None, **settings: Any
+) -> Fitted:
     run = RunDir(folder)
     run.create()
     return fit_stages(TEXTS, FitConfig(**{**TINY, **settings}), run, progress)
@@ -36,7 +38,11 @@ def times(folder: Path) -> dict[str, int]:
 def kept(folder: Path, before: dict[str, int]) -> list[str]:
     """Return the stages whose files were not written again."""
     after = times(folder)
-    return [stage for stage, names in STAGE_FILES.items() if all(before.get(name) == after[name] for name in names)]
+    return [
+        stage
+        for stage, names in STAGE_FILES.items()
+        if all(before.get(name) == after[name] for name in names)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +69,9 @@ def test_a_run_directory_changes_nothing_in_what_is_learnt(whole: Path) -> None:
     assert in_memory.marks == loaded.marks
 
 
-def test_saving_what_was_fitted_in_memory_gives_the_same_files(whole: Path, tmp_path: Path, snapshot: Callable) -> None:
+def test_saving_what_was_fitted_in_memory_gives_the_same_files(
+    whole: Path, tmp_path: Path, snapshot: Callable
+) -> None:
     run = RunDir(tmp_path / "saved")
     run.create()
     save_fitted(fit(whole), run, FitConfig(**TINY))
@@ -108,7 +116,9 @@ def test_a_fit_interrupted_while_it_writes_leaves_no_half_file(
         with pytest.raises(KeyboardInterrupt):
             fit(tmp_path)
     assert name not in times(tmp_path)
-    assert all(data == snapshot(whole)[file] for file, data in snapshot(tmp_path).items() if file != rundir.MANIFEST)
+    assert all(
+        data == snapshot(whole)[file] for file, data in snapshot(tmp_path).items() if file != rundir.MANIFEST
+    )
     fit(tmp_path)
     assert snapshot(tmp_path) == snapshot(whole)
 
@@ -130,9 +140,17 @@ def test_a_topic_map_outlives_a_new_fit(finished: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "first"),
-    [({"segment": "clause"}, 0), ({"window": 3}, 1), ({"seed": 1}, 0), ({"attention": "mean"}, 2), ({"n_topics": 5}, 2)],
+    [
+        ({"segment": "clause"}, 0),
+        ({"window": 3}, 1),
+        ({"seed": 1}, 0),
+        ({"attention": "mean"}, 2),
+        ({"n_topics": 5}, 2),
+    ],
 )
-def test_a_setting_makes_again_its_own_stage_and_those_after_it(finished: Path, change: dict[str, Any], first: int) -> None:
+def test_a_setting_makes_again_its_own_stage_and_those_after_it(
+    finished: Path, change: dict[str, Any], first: int
+) -> None:
     before = times(finished)
     fit(finished, **change)
     assert kept(finished, before) == list(STAGES[:first])
@@ -164,7 +182,8 @@ def test_a_fit_that_cannot_work_leaves_a_finished_run_as_it_was(
 ) -> None:
     before = snapshot(finished)
     with pytest.raises(
-        InputError, match=r"fewer than \d+ topics. Give more reviews|No two segments have 100 or more known words"
+        InputError,
+        match=r"fewer than \d+ topics. Give more reviews|No two segments have 100 or more known words",
     ):
         fit(finished, **settings)
     assert snapshot(finished) == before
@@ -195,7 +214,12 @@ def wait_for(seen: Callable[[], bool], process: subprocess.Popen, seconds: float
 
 
 def test_a_killed_process_leaves_whole_files_and_the_same_command_finishes(
-    aspectra: Callable, program: list[str], sample_files: Path, small: dict[str, Any], run: Path, tmp_path: Path
+    aspectra: Callable,
+    program: list[str],
+    sample_files: Path,
+    small: dict[str, Any],
+    run: Path,
+    tmp_path: Path,
 ) -> None:
     options = [f"--{name.replace('_', '-')}={value}" for name, value in small.items()]
     words = ["fit", str(sample_files / "reviews.csv"), "--run", str(tmp_path / "run"), *options]

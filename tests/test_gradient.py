@@ -35,7 +35,10 @@ def test_gradients_and_losses_equal_autograds(attention: str, temperature: float
         "penalty": weight * penalty(teacher.topics),
     }
     sum(expected.values(), torch.zeros(())).backward()
-    wanted = {name: 0 * parameter if parameter.grad is None else parameter.grad for name, parameter in teacher.named_parameters()}
+    wanted = {
+        name: 0 * parameter if parameter.grad is None else parameter.grad
+        for name, parameter in teacher.named_parameters()
+    }
     teacher.zero_grad()
     found = step(teacher, config, TOKENS)
     for name, parameter in teacher.named_parameters():
@@ -63,5 +66,7 @@ def test_orthogonal_topics_have_no_penalty_and_a_finite_gradient() -> None:
 
 def test_without_a_place_to_keep_compiled_code_it_is_compiled_anyway() -> None:
     code = "from aspectra.teacher.gradient import uniform; import numpy as np; print(uniform(np.array([0, 2, 3])))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"NUMBA_CACHE_DIR": "/dev/null/no"})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"NUMBA_CACHE_DIR": "/dev/null/no"}
+    )
     assert done.stdout == "[0.5 0.5 1. ]\n", done.stderr

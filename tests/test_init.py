@@ -14,7 +14,10 @@ def test_every_public_name_can_be_imported() -> None:
 
 def test_importing_the_package_runs_and_loads_nothing() -> None:
     code = "import sys, aspectra; print(*(name for name in sys.modules if name.startswith('aspectra')))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "aspectra\n"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        == "aspectra\n"
+    )
 
 
 def test_the_version_is_that_of_the_project() -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
-from aspectra.label import entropy, label_beta, margin
-from aspectra.mapping.topicmap import Choice, TopicMap
+from aspectra.labelling.gamma import entropy, label_beta, margin
+from aspectra.topicmap.topicmap import Choice, TopicMap
 
 AT = "2024-05-01T10:00:00+00:00"
 SHARES = np.array([0.1, 0.2, 0.3, 0.4])
@@ -14,7 +14,9 @@ KNOWN = np.array([5, 2, 0])
 
 
 def make_map(*aspects: str | None, names: tuple[str, ...] = ("Image", "Sound")) -> TopicMap:
-    return TopicMap(names, tuple(Choice(number, aspect, (), "Ada", AT) for number, aspect in enumerate(aspects)), "print")
+    return TopicMap(
+        names, tuple(Choice(number, aspect, (), "Ada", AT) for number, aspect in enumerate(aspects)), "print"
+    )
 
 
 def label(*aspects: str | None, only: tuple[str, ...] | None = None, beta: np.ndarray = BETA) -> pl.DataFrame:
@@ -48,7 +50,9 @@ def test_without_general_a_segment_without_known_words_gets_the_prior() -> None:
 
 
 def test_a_segment_all_of_unmapped_topics_gets_the_prior_too() -> None:
-    row = label("Image", "Sound", "Sound", None, beta=np.eye(4, dtype=np.float32)[[3, 3, 3]]).row(0, named=True)
+    row = label("Image", "Sound", "Sound", None, beta=np.eye(4, dtype=np.float32)[[3, 3, 3]]).row(
+        0, named=True
+    )
     assert (row["aspect"], row["unmapped"], row["topic"]) == ("Sound", 1.0, 3)
     assert row["p_Image"] + row["p_Sound"] == pytest.approx(1)
 
@@ -95,9 +99,21 @@ def test_entropy_lies_between_certainty_and_no_idea() -> None:
 @pytest.mark.parametrize(
     ("aspects", "only", "message"),
     [
-        ((None, None, None, None), None, "No topic is mapped to an aspect. Map the topics first: aspectra map RUN --aspects"),
-        (("Image", None, None, None), ("Smell", "Sound"), "The topic map has no aspect Smell; it has Image, Sound."),
-        (("Image", None, None, None), ("Sound",), "No topic is mapped to Sound. Map one first: aspectra map RUN"),
+        (
+            (None, None, None, None),
+            None,
+            "No topic is mapped to an aspect. Map the topics first: aspectra map RUN --aspects",
+        ),
+        (
+            ("Image", None, None, None),
+            ("Smell", "Sound"),
+            "The topic map has no aspect Smell; it has Image, Sound.",
+        ),
+        (
+            ("Image", None, None, None),
+            ("Sound",),
+            "No topic is mapped to Sound. Map one first: aspectra map RUN",
+        ),
     ],
 )
 def test_a_map_that_cannot_answer_is_refused(aspects: tuple, only: tuple | None, message: str) -> None:

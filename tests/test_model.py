@@ -96,7 +96,9 @@ def test_inputs_are_not_mutated() -> None:
     teacher = Teacher(vectors, topics, TeacherConfig())
     teacher(ids, mask)
     teacher.topics.data += 1
-    assert all(torch.equal(before, after) for before, after in zip(kept, (vectors, topics, ids, mask), strict=True))
+    assert all(
+        torch.equal(before, after) for before, after in zip(kept, (vectors, topics, ids, mask), strict=True)
+    )
 
 
 def test_penalty_does_not_depend_on_batch_size_or_on_the_length_of_topics() -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
-from aspectra.mapping.opening import Opening, open_studio
-from aspectra.mapping.server import free_socket, make_server, serve
-from aspectra.mapping.studio import Studio
-from aspectra.mapping.topicmap import read_map
 from aspectra.sample import Sample
+from aspectra.studio.opening import Opening, open_studio
+from aspectra.studio.server import free_socket, make_server, serve
+from aspectra.studio.studio import Studio
+from aspectra.topicmap.topicmap import read_map
 
 api = pytest.importorskip("playwright.sync_api")
 expect = api.expect
@@ -55,8 +55,12 @@ class Desk:
 def desk(own_run: Path, browser: Any) -> Iterator[Callable[..., Desk]]:
     ends = []
 
-    def begin(run: Path = own_run, change: Callable[[Studio], None] = lambda studio: None, **options: Any) -> Desk:
-        studio = open_studio(run, Opening(by="Ada", **{"aspects": ("Taste", "Noise", "Price"), "replace": True, **options}))
+    def begin(
+        run: Path = own_run, change: Callable[[Studio], None] = lambda studio: None, **options: Any
+    ) -> Desk:
+        studio = open_studio(
+            run, Opening(by="Ada", **{"aspects": ("Taste", "Noise", "Price"), "replace": True, **options})
+        )
         change(studio)
         listener = free_socket(None)
         server, address = make_server(studio, listener)
@@ -198,12 +202,16 @@ def test_hostile_text_stays_text(desk: Callable[..., Desk]) -> None:
 
 def test_inline_script_is_blocked_even_if_it_got_in(desk: Callable[..., Desk]) -> None:
     page = desk().open()
-    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.broken = true\">')")
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.broken = true\">')"
+    )
     page.wait_for_timeout(200)
     assert page.evaluate("window.broken") is None
 
 
-def test_choices_wait_in_the_browser_while_they_cannot_be_saved(desk: Callable[..., Desk], own_run: Path) -> None:
+def test_choices_wait_in_the_browser_while_they_cannot_be_saved(
+    desk: Callable[..., Desk], own_run: Path
+) -> None:
     here = desk()
     page = here.open()
     page.keyboard.press("1")
@@ -264,7 +272,9 @@ def test_segments_labelled_by_key_give_a_first_estimate(desk: Callable[..., Desk
     assert len((own_run / "dev.jsonl").read_text().splitlines()) == 20
 
 
-def test_a_finished_map_opens_read_only(desk: Callable[..., Desk], snapshot: Callable[..., Any], own_run: Path) -> None:
+def test_a_finished_map_opens_read_only(
+    desk: Callable[..., Desk], snapshot: Callable[..., Any], own_run: Path
+) -> None:
     before = snapshot(own_run)
     page = desk(aspects=(), replace=False, read_only=True).open()
     expect(page.locator("#saved")).to_have_text("Read only")
@@ -281,7 +291,9 @@ def test_done_ends_the_server_and_says_what_comes_next(desk: Callable[..., Desk]
 
 
 @pytest.mark.parametrize("words", [("القهوة", "لذيذة", "جدا"), ("コーヒー", "美味しい", "静か")])
-def test_other_scripts_are_shown_in_their_direction(desk: Callable[..., Desk], words: tuple[str, ...]) -> None:
+def test_other_scripts_are_shown_in_their_direction(
+    desk: Callable[..., Desk], words: tuple[str, ...]
+) -> None:
     def change(studio: Studio) -> None:
         topics = studio.detector.topics_
         items = tuple(replace(item, keywords=(*words, *item.keywords[3:])) for item in topics.items)
@@ -290,7 +302,10 @@ def test_other_scripts_are_shown_in_their_direction(desk: Callable[..., Desk], w
 
     page = desk(change=change).open()
     expected = "rtl" if words[0] == "القهوة" else "ltr"
-    assert page.locator("#card .segment").first.evaluate("element => getComputedStyle(element).direction") == expected
+    assert (
+        page.locator("#card .segment").first.evaluate("element => getComputedStyle(element).direction")
+        == expected
+    )
     expect(page.locator(".keywords")).to_contain_text(words[0])
 
 

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from aspectra.errors import InputError
+from aspectra.labelling.files import ABOUT, Model, Plan
+from aspectra.labelling.places import list_inputs, output_folder
 from aspectra.sample import Sample
-from aspectra.scale.places import list_inputs, output_folder
-from aspectra.scale.plan import ABOUT, Model, Plan
 
 Aspectra = Callable[..., Any]
 
@@ -30,13 +30,19 @@ def inputs(sample: Sample, tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_folder_is_labelled_as_one_file_would_be(aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path) -> None:
+def test_a_folder_is_labelled_as_one_file_would_be(
+    aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path
+) -> None:
     assert aspectra("label", run, inputs, "-o", f"{tmp_path}/out/").code == 0
     aspectra("label", run, inputs, "-o", tmp_path / "one.jsonl", "-q")
     names = ["a.parquet", "b.csv.parquet", "c.jsonl.gz.parquet"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [ABOUT, *names]
-    parts = pl.concat(pl.read_parquet(tmp_path / "out" / name).select("text", "aspect", "probability") for name in names)
-    assert parts.equals(pl.read_ndjson(tmp_path / "one.jsonl").select("text", "aspect", "probability").cast(parts.schema))
+    parts = pl.concat(
+        pl.read_parquet(tmp_path / "out" / name).select("text", "aspect", "probability") for name in names
+    )
+    assert parts.equals(
+        pl.read_ndjson(tmp_path / "one.jsonl").select("text", "aspect", "probability").cast(parts.schema)
+    )
 
 
 def test_reviews_are_numbered_within_each_file(run: Path, inputs: Path, tmp_path: Path) -> None:
@@ -47,7 +53,9 @@ def test_reviews_are_numbered_within_each_file(run: Path, inputs: Path, tmp_path
     assert (frame["review"].min(), frame["review"].max()) == (0, 19)
 
 
-def test_a_second_run_labels_only_what_is_missing(aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path) -> None:
+def test_a_second_run_labels_only_what_is_missing(
+    aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path
+) -> None:
     words = ("label", run, inputs, "-o", f"{tmp_path}/out/")
     aspectra(*words)
     kept, gone = tmp_path / "out/a.parquet", tmp_path / "out/b.csv.parquet"
@@ -57,16 +65,24 @@ def test_a_second_run_labels_only_what_is_missing(aspectra: Aspectra, run: Path,
     assert (kept.stat().st_mtime_ns, gone.read_bytes()) == (before, content)
 
 
-def test_a_bad_file_is_told_and_the_others_are_labelled(aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path) -> None:
+def test_a_bad_file_is_told_and_the_others_are_labelled(
+    aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path
+) -> None:
     (inputs / "b.csv").write_text('number,text\n1,"open')
     answer = aspectra("label", run, inputs, "-o", f"{tmp_path}/out/")
     assert answer.code == 1
     assert "1 of 3 files could not be labelled; the others are done" in answer.err
     assert "the quote opened in line 2 never closes" in answer.err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [ABOUT, "a.parquet", "c.jsonl.gz.parquet"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        ABOUT,
+        "a.parquet",
+        "c.jsonl.gz.parquet",
+    ]
 
 
-def test_another_model_is_not_mixed_in(aspectra: Aspectra, run: Path, own_run: Path, inputs: Path, tmp_path: Path) -> None:
+def test_another_model_is_not_mixed_in(
+    aspectra: Aspectra, run: Path, own_run: Path, inputs: Path, tmp_path: Path
+) -> None:
     aspectra("label", run, inputs, "-o", f"{tmp_path}/out/")
     aspectra("map", own_run, "--aspects", "Taste,Price", "--replace", "-q")
     answer = aspectra("label", own_run, inputs, "-o", f"{tmp_path}/out/")
@@ -76,7 +92,9 @@ def test_another_model_is_not_mixed_in(aspectra: Aspectra, run: Path, own_run: P
 
 def test_two_inputs_of_one_name_and_an_output_as_input_are_refused(run: Path, tmp_path: Path) -> None:
     plan = Plan(Model(run), str(tmp_path), "text")
-    with pytest.raises(InputError, match=r"/x/a.csv and /y/a.csv would both be labelled into .*a\.csv\.parquet"):
+    with pytest.raises(
+        InputError, match=r"/x/a.csv and /y/a.csv would both be labelled into .*a\.csv\.parquet"
+    ):
         plan.missing(["/x/a.csv", "/y/a.csv"])
     with pytest.raises(InputError, match="is also an output"):
         plan.missing([f"{tmp_path}/a.parquet"])

@@ -8,7 +8,11 @@ import pytest
 from aspectra.errors import InputError
 from aspectra.text.read import Source, open_source
 
-ROWS = [{"id": 1, "text": "Great sound."}, {"id": 2, "text": "Too dark, “sadly”.\nReally."}, {"id": 3, "text": "Naïve remote 👍"}]
+ROWS = [
+    {"id": 1, "text": "Great sound."},
+    {"id": 2, "text": "Too dark, “sadly”.\nReally."},
+    {"id": 3, "text": "Naïve remote 👍"},
+]
 
 
 def write_rows(path: Path) -> Path:
@@ -123,7 +127,15 @@ def test_a_column_stays_where_later_rows_lack_it(tmp_path: Path) -> None:
 
 
 def test_rows_that_cannot_be_read_are_counted_with_their_line_numbers(tmp_path: Path) -> None:
-    lines = ['{"text": "a"}', "", "{broken", '["list"]', '{"text": "cut \\ud83d"}', '{"text": ""}', '{"text": "b"}']
+    lines = [
+        '{"text": "a"}',
+        "",
+        "{broken",
+        '["list"]',
+        '{"text": "cut \\ud83d"}',
+        '{"text": ""}',
+        '{"text": "b"}',
+    ]
     (tmp_path / "reviews.jsonl").write_text("\n".join(lines))
     source = open_source([str(tmp_path / "reviews.jsonl")])
     assert texts(source) == ["a", "b"]
@@ -137,7 +149,10 @@ def test_line_numbers_hold_after_a_review_of_several_lines(tmp_path: Path) -> No
     (tmp_path / "reviews.csv").write_text('id,text\n1,"two\n\nlines"\n2,\n3,too,many\n4,fine\n')
     source = open_source([str(tmp_path / "reviews.csv")])
     assert texts(source) == ["two\n\nlines", "fine"]
-    assert source.skipped.rows == [("reviews.csv", 6, "that do not have 2 columns"), ("reviews.csv", 5, "without text")]
+    assert source.skipped.rows == [
+        ("reviews.csv", 6, "that do not have 2 columns"),
+        ("reviews.csv", 5, "without text"),
+    ]
 
 
 def test_only_the_first_five_line_numbers_are_said(tmp_path: Path) -> None:
@@ -157,19 +172,33 @@ def test_the_fingerprint_is_of_the_content_and_not_of_the_name(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv", b"a,b\n1,2\n", r"x.csv has no obvious text column among a, b. Name it: --text-column NAME."),
+        (
+            "x.csv",
+            b"a,b\n1,2\n",
+            r"x.csv has no obvious text column among a, b. Name it: --text-column NAME.",
+        ),
         ("x.csv", b"text,text\na,b\n", "has the column 'text' twice. Rename one of them."),
         ("x.csv", b'text\n"a"b\n', r"line 2 cannot be read as CSV .*Mend the line."),
         ("x.csv", b",\n1,2\n", "is empty: no header in line 1."),
-        ("x.jsonl", b'{"text": 1}', "Column 'text' of .*x.jsonl holds Int64, not text. Name another with --text-column."),
+        (
+            "x.jsonl",
+            b'{"text": 1}',
+            "Column 'text' of .*x.jsonl holds Int64, not text. Name another with --text-column.",
+        ),
         ("x.jsonl", b"1\n2\n", "is empty: no review in it."),
         ("x.parquet", b"PAR1 but not for long", "x.parquet is not a whole Parquet file"),
         ("x.parquet.gz", b"", "Parquet is compressed already. Unpack it first: gunzip"),
         ("x.csv.gz", b"text\nnot zipped\n", "is not a whole gzip file .* Get it again."),
-        ("x.docx", b"PK", "is of no known format. Known: .csv, .tsv, .jsonl, .ndjson, .parquet, .txt, each also with .gz."),
+        (
+            "x.docx",
+            b"PK",
+            "is of no known format. Known: .csv, .tsv, .jsonl, .ndjson, .parquet, .txt, each also with .gz.",
+        ),
     ],
 )
-def test_a_file_that_cannot_be_used_is_an_error_with_a_remedy(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_a_file_that_cannot_be_used_is_an_error_with_a_remedy(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
         list(open_source([str(tmp_path / name)]).batches())
@@ -192,5 +221,7 @@ def test_columns_that_are_not_there_are_named_with_those_that_are(tmp_path: Path
 
 
 def test_an_unknown_encoding_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"Unknown encoding 'klingon'. Try utf-8, latin-1, cp1252 or utf-16."):
+    with pytest.raises(
+        InputError, match=r"Unknown encoding 'klingon'. Try utf-8, latin-1, cp1252 or utf-16."
+    ):
         open_source([str(write_rows(tmp_path / "reviews.csv"))], encoding="klingon")

@@ -39,7 +39,9 @@ def labelled(detector: AspectDetector, sample: Sample, tmp_path_factory: pytest.
 @pytest.fixture(scope="module")
 def gold_file(sample: Sample, labelled: Path) -> Path:
     """Gold segments of the aspects that the run has."""
-    known = sample.gold.filter(pl.col("aspects").list.eval(pl.element().is_in(["Taste", "Noise", "General"])).list.all())
+    known = sample.gold.filter(
+        pl.col("aspects").list.eval(pl.element().is_in(["Taste", "Noise", "General"])).list.all()
+    )
     known.write_ndjson(labelled.parent / "gold.jsonl")
     return labelled.parent / "gold.jsonl"
 
@@ -56,7 +58,9 @@ def report_of(detector: AspectDetector, run: Path, tmp_path: Path) -> Callable[.
     def make(reviews: pl.DataFrame, aspects: dict[str, Any], **asked: Any) -> Content:
         own = AspectDetector.load(shutil.copytree(run, tmp_path / "run")).map_topics(aspects)
         own.save(tmp_path / "run")
-        return build(tmp_path / "run", label_file(own, reviews, tmp_path / "own.parquet"), Request(**asked), quiet)
+        return build(
+            tmp_path / "run", label_file(own, reviews, tmp_path / "own.parquet"), Request(**asked), quiet
+        )
 
     return make
 
@@ -80,7 +84,9 @@ def test_topics_and_scores_are_those_that_the_other_commands_print(
     assert content.quality.grade is not None
     assert json.loads(json.dumps(content.quality.grade.report.to_dict())) == told
     topics = json.loads(aspectra("topics", run, "--json").out)["items"]
-    assert {line.id: line.coherence for line in content.quality.topics} == {item["id"]: item["coherence"] for item in topics}
+    assert {line.id: line.coherence for line in content.quality.topics} == {
+        item["id"]: item["coherence"] for item in topics
+    }
 
 
 def test_evidence_is_of_its_aspect_and_kind(content: Content, labelled: Path) -> None:
@@ -92,14 +98,27 @@ def test_evidence_is_of_its_aspect_and_kind(content: Content, labelled: Path) ->
         }
         mine = frame.filter(pl.col("aspect") == aspect)
         texts = set(mine["text"])
-        assert all("".join(text for text, _ in segment.pieces) in texts for part in shown.values() for segment in part)
+        assert all(
+            "".join(text for text, _ in segment.pieces) in texts
+            for part in shown.values()
+            for segment in part
+        )
         assert min(s.probability for s in shown["typical"]) > float(mine["probability"].median() or 0)  # type: ignore[arg-type]
         assert min(s.day for s in shown["recent"] if s.day) > mine["date"].sort()[len(mine) // 2]
 
 
 def test_every_picture_has_a_finding_and_is_not_blank(content: Content) -> None:
     charts = draw(content)
-    assert set(charts) >= {"shares", "topics", "ratings", "trend", "groups", "confusion", "coverage", "coherence"}
+    assert set(charts) >= {
+        "shares",
+        "topics",
+        "ratings",
+        "trend",
+        "groups",
+        "confusion",
+        "coverage",
+        "coherence",
+    }
     for chart in charts.values():
         data = png(chart)
         assert len(pixels(data)) > 30, chart.name
@@ -122,14 +141,19 @@ def test_the_tables_hold_what_the_pictures_show(content: Content) -> None:
     assert made["shares"].frame()["share of segments"].to_list() == [share.share for share in content.shares]
     assert content.trend is not None
     assert len(made["trend"].rows) == len(content.trend.names) * len(content.aspects)
-    assert made["confusion"].frame().drop("gold ↓ answer →").sum_horizontal().sum() == content.quality.grade.report.n  # type: ignore[union-attr]
+    assert (
+        made["confusion"].frame().drop("gold ↓ answer →").sum_horizontal().sum()
+        == content.quality.grade.report.n
+    )  # type: ignore[union-attr]
 
 
 def test_the_command_writes_page_pictures_and_workbook(
     run: Path, labelled: Path, tmp_path: Path, aspectra: Callable[..., Any]
 ) -> None:
     page, png_folder, book = tmp_path / "r.html", tmp_path / "png", tmp_path / "r.xlsx"
-    done = aspectra("report", run, labelled, "-o", page, "--png", png_folder, "--xlsx", book, "--title", "A & B")
+    done = aspectra(
+        "report", run, labelled, "-o", page, "--png", png_folder, "--xlsx", book, "--title", "A & B"
+    )
     assert done.code == 0, done.err
     assert "is discussed most" in done.err or "are discussed most" in done.err
     assert '<h1 dir="auto">A &amp; B</h1>' in page.read_text()
@@ -141,7 +165,8 @@ def test_the_command_writes_page_pictures_and_workbook(
 
 def test_the_page_is_one_safe_file(report_of: Callable[..., Content], sample: Sample) -> None:
     odd = sample.reviews[:60].with_columns(
-        text=pl.lit(HOSTILE + " the pump is loud and the taste bitter. ") + pl.col("text"), product=pl.lit(HOSTILE)
+        text=pl.lit(HOSTILE + " the pump is loud and the taste bitter. ") + pl.col("text"),
+        product=pl.lit(HOSTILE),
     )
     content = report_of(odd, {HOSTILE: range(8), "General": range(8, 14)}, title=HOSTILE)
     html = to_html(content, draw(content))
@@ -153,7 +178,9 @@ def test_the_page_is_one_safe_file(report_of: Callable[..., Content], sample: Sa
     assert len(html) < 2_000_000
 
 
-def test_reports_need_neither_dates_nor_ratings_nor_groups(report_of: Callable[..., Content], sample: Sample) -> None:
+def test_reports_need_neither_dates_nor_ratings_nor_groups(
+    report_of: Callable[..., Content], sample: Sample
+) -> None:
     content = report_of(sample.reviews[:80].select("text"), {"Taste": range(8), "General": range(8, 16)})
     assert (content.trend, content.groups, content.ratings, content.changes) == (None, None, (), ())
     assert set(draw(content)) <= {"shares", "topics", "new", "coherence"}
@@ -183,7 +210,9 @@ def test_dates_partly_unreadable_are_told(report_of: Callable[..., Content], sam
     dates = pl.when(pl.int_range(pl.len()) < 5).then(pl.lit("n/a")).otherwise(pl.col("date").cast(pl.String))
     content = report_of(sample.reviews.with_columns(date=dates), {"Taste": range(8), "General": range(8, 16)})
     assert "5 of 700 reviews have no readable date in column 'date'." in content.notes
-    assert escape_note("5 of 700 reviews have no readable date in column 'date'.") in to_html(content, draw(content))
+    assert escape_note("5 of 700 reviews have no readable date in column 'date'.") in to_html(
+        content, draw(content)
+    )
 
 
 def escape_note(text: str) -> str:
@@ -191,7 +220,9 @@ def escape_note(text: str) -> str:
 
 
 def test_right_to_left_text_keeps_its_direction(report_of: Callable[..., Content], sample: Sample) -> None:
-    hebrew = sample.reviews[:40].with_columns(text=pl.lit("הקפה טעים מאוד grinder pump noise loud. ") + pl.col("text"))
+    hebrew = sample.reviews[:40].with_columns(
+        text=pl.lit("הקפה טעים מאוד grinder pump noise loud. ") + pl.col("text")
+    )
     content = report_of(hebrew, {"טעם": range(8), "General": range(8, 16)})
     html = to_html(content, draw(content))
     assert "טעם" in html
@@ -223,7 +254,11 @@ def test_labels_that_moved_are_found_by_comparison(run: Path, labelled: Path, tm
 def test_other_reviews_are_compared_without_agreement(
     run: Path, labelled: Path, detector: AspectDetector, sample: Sample, tmp_path: Path
 ) -> None:
-    other = label_file(detector, sample.reviews[:300].with_columns(text=pl.lit("So. ") + pl.col("text")), tmp_path / "other.csv")
+    other = label_file(
+        detector,
+        sample.reviews[:300].with_columns(text=pl.lit("So. ") + pl.col("text")),
+        tmp_path / "other.csv",
+    )
     comparison = build(run, labelled, Request(against=other), quiet).comparison
     assert comparison is not None
     assert not comparison.same_segments
@@ -232,7 +267,9 @@ def test_other_reviews_are_compared_without_agreement(
 
 
 def test_titles_claim_no_more_than_is_known(content: Content) -> None:
-    first, second = (replace(content.shares[0], name=name, low=0.1, high=0.14, share=0.12) for name in ("Taste", "Noise"))
+    first, second = (
+        replace(content.shares[0], name=name, low=0.1, high=0.14, share=0.12) for name in ("Taste", "Noise")
+    )
     assert words.shares_title((first, second)).startswith("Taste and Noise are discussed most")
     clear = replace(first, low=0.2, high=0.3, share=0.25)
     assert words.shares_title((clear, second)) == "Taste is discussed most: 25\u202f% of segments"

@@ -43,7 +43,9 @@ def test_every_format_gives_the_same_labels(folder: Path, suffix: str) -> None:
     assert first.frame.select(columns).equals(second.frame.select(columns))
 
 
-def test_a_csv_that_a_spreadsheet_wrote_with_semicolons_is_read(labelled: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_csv_that_a_spreadsheet_wrote_with_semicolons_is_read(
+    labelled: pl.DataFrame, tmp_path: Path
+) -> None:
     labelled.write_csv(tmp_path / "saved.csv", separator=";", include_bom=True)
     assert len(open_labels(tmp_path / "saved.csv").frame) == len(labelled)
 
@@ -90,14 +92,18 @@ def test_periods_have_names_for_people() -> None:
 
 
 def test_dates_that_cannot_be_read_are_counted(labelled: pl.DataFrame, tmp_path: Path) -> None:
-    spoilt = labelled.with_columns(date=pl.when(pl.col("review") < 7).then(pl.lit("?")).otherwise(pl.col("date").cast(pl.String)))
+    spoilt = labelled.with_columns(
+        date=pl.when(pl.col("review") < 7).then(pl.lit("?")).otherwise(pl.col("date").cast(pl.String))
+    )
     labels = open_labels(rewritten(spoilt, tmp_path / "spoilt.parquet"))
     assert labels.notes == ("7 of 120 reviews have no readable date in column 'date'.",)
     assert labels.frame.filter(pl.col("period").is_null())["review"].n_unique() == 7
 
 
 def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) -> None:
-    labels = open_labels(rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet"))
+    labels = open_labels(
+        rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet")
+    )
     assert labels.roles == Roles()
     assert (labels.groups, labels.notes, labels.dated) == ((), (), False)
 
@@ -114,7 +120,9 @@ def test_a_file_that_is_no_label_file_is_refused(sample_files: Path, tmp_path: P
     with pytest.raises(InputError, match=r"reviews.csv is not a label file: it has no column 'review'"):
         open_labels(sample_files / "reviews.csv")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(InputError, match=r"Cannot read .*broken.parquet: .* Give a file that aspectra label wrote"):
+    with pytest.raises(
+        InputError, match=r"Cannot read .*broken.parquet: .* Give a file that aspectra label wrote"
+    ):
         open_labels(tmp_path / "broken.parquet")
     with pytest.raises(InputError, match=r"No such file"):
         open_labels(tmp_path / "none.csv")
@@ -140,7 +148,9 @@ def test_damaged_labels_are_refused(labelled: pl.DataFrame, tmp_path: Path) -> N
 
 def test_a_named_column_must_be_there_and_fit(folder: Path) -> None:
     path = folder / "labelled.parquet"
-    with pytest.raises(InputError, match=r"no carried column 'brand'; it has review_id, product, date, rating"):
+    with pytest.raises(
+        InputError, match=r"no carried column 'brand'; it has review_id, product, date, rating"
+    ):
         open_labels(path, Roles(group="brand"))
     with pytest.raises(InputError, match=r"Column 'product' of .* holds no dates that can be read"):
         open_labels(path, Roles(date="product"))
@@ -155,7 +165,10 @@ def test_labels_of_another_run_are_refused(
     other = rewritten(labelled.with_columns(topic=(pl.col("topic") + 1) % 16), tmp_path / "other.parquet")
     with pytest.raises(InputError, match=r"was not labelled with this run: of \d+ segments checked only"):
         check_origin(open_labels(other), detector, has_student=False)
-    renamed = rewritten(labelled.rename({"p_Taste": "p_Smell"}).with_columns(pl.col("aspect").replace("Taste", "Smell")), other)
+    renamed = rewritten(
+        labelled.rename({"p_Taste": "p_Smell"}).with_columns(pl.col("aspect").replace("Taste", "Smell")),
+        other,
+    )
     with pytest.raises(InputError, match=r"labelled with other aspects \(Smell, Noise, General\)"):
         check_origin(open_labels(renamed), detector, has_student=False)
 
@@ -163,7 +176,9 @@ def test_labels_of_another_run_are_refused(
 def test_labels_of_an_older_map_are_told_apart_from_a_students(
     labelled: pl.DataFrame, detector: AspectDetector, tmp_path: Path
 ) -> None:
-    changed = rewritten(labelled.with_columns(probability=pl.col("probability") * 0.5), tmp_path / "changed.parquet")
+    changed = rewritten(
+        labelled.with_columns(probability=pl.col("probability") * 0.5), tmp_path / "changed.parquet"
+    )
     old = check_origin(open_labels(changed), detector, has_student=False)
     assert old.model is None
     assert "The topic map has changed since changed.parquet was labelled" in old.note

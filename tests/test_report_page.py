@@ -28,8 +28,12 @@ def report(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) 
     """A report whose texts, products and aspects are hostile, and partly written from right to left."""
     home = tmp_path_factory.mktemp("report")
     detector = AspectDetector.load(shutil.copytree(run, home / "run"))
-    detector.map_topics({"Taste": range(6), ASPECT: range(6, 11), "General": range(11, 16)}).save(home / "run")
-    hostile, hebrew = (pl.col("text").str.replace_all(r"(^|[.!?] )", "${1}" + before + " ") for before in (HOSTILE, HEBREW))
+    detector.map_topics({"Taste": range(6), ASPECT: range(6, 11), "General": range(11, 16)}).save(
+        home / "run"
+    )
+    hostile, hebrew = (
+        pl.col("text").str.replace_all(r"(^|[.!?] )", "${1}" + before + " ") for before in (HOSTILE, HEBREW)
+    )
     text = pl.when(pl.int_range(pl.len()) % 2 == 0).then(hostile).otherwise(hebrew)
     reviews = sample.reviews.with_columns(text=text, product=pl.lit("<i>") + pl.col("product"))
     labels = label_file(detector, reviews, home / "labelled.parquet")
@@ -90,7 +94,9 @@ def test_hostile_text_stays_text(page: Any) -> None:
 
 
 def test_a_script_that_got_in_would_not_run(page: Any) -> None:
-    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img id=evil src=x onerror=\"window.broken = true\">')")
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img id=evil src=x onerror=\"window.broken = true\">')"
+    )
     page.wait_for_timeout(100)
     assert page.evaluate("window.broken") is None
     page.evaluate("document.getElementById('evil').remove()")

@@ -40,7 +40,9 @@ def test_a_tally_is_what_a_loop_over_reviews_counts() -> None:
 
 
 def test_cells_add_up_and_reviews_without_a_period_are_kept() -> None:
-    frame = segments(200).with_columns(period=pl.when(pl.col("period") == 5).then(None).otherwise(pl.col("period")))
+    frame = segments(200).with_columns(
+        period=pl.when(pl.col("period") == 5).then(None).otherwise(pl.col("period"))
+    )
     counted = count(frame, 5)
     assert counted.mentions.shape == (3, 6, 3)
     assert counted.segments.sum() == len(frame)
@@ -115,7 +117,11 @@ def test_changes_are_ranked_by_how_telling_they_are() -> None:
 
 def test_ratings_are_compared_review_by_review() -> None:
     rng = np.random.default_rng(0)
-    rows = [(r, aspect, 2.0 if aspect == "Noise" else 4.0) for r in range(200) for aspect in [rng.choice(["Taste", "Noise"])] * 3]
+    rows = [
+        (r, aspect, 2.0 if aspect == "Noise" else 4.0)
+        for r in range(200)
+        for aspect in [rng.choice(["Taste", "Noise"])] * 3
+    ]
     frame = pl.DataFrame(rows, schema=["review", "aspect", "rating"], orient="row")
     jitter = frame.with_columns(rating=pl.col("rating") + pl.col("review").mod(2) * 0.5)
     low, high = ratings(jitter, ("Taste", "Noise"))
@@ -126,7 +132,8 @@ def test_ratings_are_compared_review_by_review() -> None:
 
 def test_ratings_without_numbers_are_none() -> None:
     frame = pl.DataFrame(
-        {"review": [0, 1], "aspect": ["Taste", "Noise"], "rating": [None, None]}, schema_overrides={"rating": pl.Float32}
+        {"review": [0, 1], "aspect": ["Taste", "Noise"], "rating": [None, None]},
+        schema_overrides={"rating": pl.Float32},
     )
     assert ratings(frame, ("Taste", "Noise")) == ()
     assert mean_interval(1, 3.0, 0.0) == (float("-inf"), float("inf"))

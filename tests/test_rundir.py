@@ -97,7 +97,9 @@ def test_check_names_the_damaged_file(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_said_to_be_made_by_fit(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"nowhere is not there. Make it first: aspectra fit reviews.csv --run"):
+    with pytest.raises(
+        RunError, match=r"nowhere is not there. Make it first: aspectra fit reviews.csv --run"
+    ):
         RunDir(tmp_path / "nowhere").check("topics")
 
 
@@ -129,7 +131,9 @@ def test_a_file_is_not_taken_for_a_run(tmp_path: Path) -> None:
         ('{"format": 1, "sta', r"manifest.json is damaged \(.*\). Fit the reviews again into a new --run"),
     ],
 )
-def test_a_manifest_that_cannot_be_used_is_refused_also_by_fit(tmp_path: Path, manifest: str, message: str) -> None:
+def test_a_manifest_that_cannot_be_used_is_refused_also_by_fit(
+    tmp_path: Path, manifest: str, message: str
+) -> None:
     (tmp_path / rundir.MANIFEST).write_text(manifest)
     for use in (RunDir(tmp_path).create, RunDir(tmp_path).config):
         with pytest.raises(RunError, match=message):
@@ -139,5 +143,7 @@ def test_a_manifest_that_cannot_be_used_is_refused_also_by_fit(tmp_path: Path, m
 
 def test_a_place_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match=r"Cannot write .*x\.json: File exists. Choose a folder that you may write to."):
+    with pytest.raises(
+        RunError, match=r"Cannot write .*x\.json: File exists. Choose a folder that you may write to."
+    ):
         write_json(tmp_path / "file" / "x.json", {})

@@ -166,7 +166,9 @@ def test_a_missing_file_of_a_set_is_named(tmp_path: Path) -> None:
         run_cells([Cell("tv", SYSTEMS["majority"], 0)], tmp_path, tmp_path, 1, ignore)
 
 
-@pytest.mark.parametrize(("names", "what"), [("tv,radio", "No set radio. There are citysearch"), (" , ", "No set ' , '")])
+@pytest.mark.parametrize(
+    ("names", "what"), [("tv,radio", "No set radio. There are citysearch"), (" , ", "No set ' , '")]
+)
 def test_unknown_sets_are_refused(names: str, what: str) -> None:
     with pytest.raises(InputError, match=what):
         choose_sets(names, None)

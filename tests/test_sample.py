@@ -11,7 +11,19 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.errors import ConfigError, InputError
-from aspectra.sample import ASPECTS, SEEDS, SHARES, TREND_PRODUCT, TREND_START, Sample, bare, generate, themes, words, write
+from aspectra.sample import (
+    ASPECTS,
+    SEEDS,
+    SHARES,
+    TREND_PRODUCT,
+    TREND_START,
+    Sample,
+    bare,
+    generate,
+    themes,
+    words,
+    write,
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +36,13 @@ def vectors(sample):
     from gensim.models import Word2Vec
 
     return Word2Vec(
-        [tokens(sentence) for sentence in sentences(sample)], sg=1, vector_size=64, epochs=10, min_count=5, seed=0, workers=1
+        [tokens(sentence) for sentence in sentences(sample)],
+        sg=1,
+        vector_size=64,
+        epochs=10,
+        min_count=5,
+        seed=0,
+        workers=1,
     ).wv
 
 
@@ -40,7 +58,13 @@ def tokens(text: str) -> list[str]:
 
 def test_reviews_have_the_promised_columns_and_ranges(sample):
     reviews = sample.reviews
-    kinds = {"review_id": pl.String, "product": pl.String, "date": pl.Date, "rating": pl.Int64, "text": pl.String}
+    kinds = {
+        "review_id": pl.String,
+        "product": pl.String,
+        "date": pl.Date,
+        "rating": pl.Int64,
+        "text": pl.String,
+    }
     assert reviews.schema == kinds
     assert len(reviews) == reviews["review_id"].n_unique() == 3000
     assert set(reviews["rating"]) == {1, 2, 3, 4, 5}
@@ -71,7 +95,9 @@ def test_some_gold_sentences_have_two_aspects_and_none_has_more(sample):
 
 
 def test_same_seed_gives_the_same_bytes(tmp_path):
-    first, again, other = (write(tmp_path / name, generate(50, 20, seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    first, again, other = (
+        write(tmp_path / name, generate(50, 20, seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
     assert all(path.read_bytes() != twin.read_bytes() for path, twin in zip(first, other, strict=True))
 
@@ -80,7 +106,9 @@ def test_written_files_read_back_as_they_were(tmp_path):
     sample = generate(40, 21)
     reviews, dev, test = write(tmp_path / "new" / "folder", sample)
     assert pl.read_csv(reviews, try_parse_dates=True).equals(sample.reviews)
-    rows = [json.loads(line) for path in (dev, test) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line) for path in (dev, test) for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     assert rows == sample.gold.to_dicts()
     assert len(dev.read_text(encoding="utf-8").splitlines()) == 10
 
@@ -92,7 +120,9 @@ def test_csv_starts_with_the_mark_that_excel_needs(tmp_path):
 
 
 def test_ratings_follow_the_mood_of_the_text(sample):
-    praised = sample.reviews.filter(pl.col("text").str.contains(r"(?i)highly recommend|five stars|brilliant|delighted"))
+    praised = sample.reviews.filter(
+        pl.col("text").str.contains(r"(?i)highly recommend|five stars|brilliant|delighted")
+    )
     blamed = sample.reviews.filter(pl.col("text").str.contains(r"(?i)never again|total junk|dreadful|fed up"))
     assert praised["rating"].mean() > 4 > 3 > blamed["rating"].mean()
 
@@ -146,7 +176,8 @@ def test_aspects_can_be_learnt_but_not_without_error(sample, vectors):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "message"), [((0, 10), "n_reviews must be at least 1, got 0"), ((5, 1), "n_gold must be at least 2")]
+    ("sizes", "message"),
+    [((0, 10), "n_reviews must be at least 1, got 0"), ((5, 1), "n_gold must be at least 2")],
 )
 def test_sizes_that_are_too_small_are_refused(sizes, message):
     with pytest.raises(ConfigError, match=message):

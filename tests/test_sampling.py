@@ -12,7 +12,9 @@ from aspectra.sampling import Sample, keys
 
 def corpus(texts: pl.Series, most: int, batch: int = 700, seed: int = 0, **settings: str) -> Corpus:
     starts = range(0, len(texts), batch)
-    return prepare((texts[start : start + batch] for start in starts), PrepareConfig(max_segments=most, **settings), seed)
+    return prepare(
+        (texts[start : start + batch] for start in starts), PrepareConfig(max_segments=most, **settings), seed
+    )
 
 
 @pytest.mark.parametrize("segment", ["sentence", "clause"])
@@ -62,8 +64,13 @@ def test_no_more_than_three_times_the_sample_is_ever_kept() -> None:
 
 
 def test_junk_is_found_by_the_whole_review_though_only_a_part_is_kept() -> None:
-    german = "Der Fernseher ist sehr gut und das Bild ist scharf. Der Ton ist leider etwas schwach und blechern."
+    german = (
+        "Der Fernseher ist sehr gut und das Bild ist scharf. Der Ton ist leider etwas schwach und blechern."
+    )
     english = "The picture is sharp and the sound is loud. The remote is small and the stand is cheap."
     made = corpus(pl.Series([german, english] * 50), 60, min_count=1)
     junk = made.segments.filter(pl.col("junk"))["text"]
-    assert set(junk) == {"Der Fernseher ist sehr gut und das Bild ist scharf.", "Der Ton ist leider etwas schwach und blechern."}
+    assert set(junk) == {
+        "Der Fernseher ist sehr gut und das Bild ist scharf.",
+        "Der Ton ist leider etwas schwach und blechern.",
+    }

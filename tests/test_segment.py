@@ -79,7 +79,11 @@ def test_no_character_is_lost(segment: str) -> None:
         "$1 ${2}",
     ]
     texts = [text.replace("|", "") for text in MESSY_SENTENCES + CLAUSES] + odd
-    joined = split_reviews(pl.Series(texts), segment).group_by("review", maintain_order=True).agg(pl.col("text").str.join(""))
+    joined = (
+        split_reviews(pl.Series(texts), segment)
+        .group_by("review", maintain_order=True)
+        .agg(pl.col("text").str.join(""))
+    )
     assert [solid(text) for text in joined["text"]] == [solid(text) for text in texts]
 
 
@@ -96,7 +100,9 @@ def test_a_review_can_stay_whole() -> None:
     assert frame.rows() == [(1, 0, "One. Two.\nThree.")]
 
 
-@pytest.mark.parametrize("texts", [pl.Series([], dtype=pl.String), pl.Series([None, None]), pl.Series(["", " \x1f "])])
+@pytest.mark.parametrize(
+    "texts", [pl.Series([], dtype=pl.String), pl.Series([None, None]), pl.Series(["", " \x1f "])]
+)
 def test_blank_reviews_give_no_rows(texts: pl.Series) -> None:
     frame = split_reviews(texts, "clause")
     assert frame.is_empty()
@@ -115,7 +121,10 @@ def test_reviews_do_not_change_one_another() -> None:
 
 
 def test_other_languages_split_at_their_own_abbreviations() -> None:
-    assert split("Das Bild ist z.B. gut. Der Ton nicht.", language="de") == ["Das Bild ist z.B. gut.", "Der Ton nicht."]
+    assert split("Das Bild ist z.B. gut. Der Ton nicht.", language="de") == [
+        "Das Bild ist z.B. gut.",
+        "Der Ton nicht.",
+    ]
 
 
 def test_other_languages_have_clauses_at_punctuation_only() -> None:
@@ -130,12 +139,24 @@ def test_unknown_kind_of_segment_is_refused() -> None:
 
 
 def test_boundaries_are_scored_against_gold(tmp_path: Path) -> None:
-    lines = ["None|Sound", "", "r1", "It is loud,\t1", "but I like it.\t1 0", "The stand\t0", "broke today.\t0", ""]
+    lines = [
+        "None|Sound",
+        "",
+        "r1",
+        "It is loud,\t1",
+        "but I like it.\t1 0",
+        "The stand\t0",
+        "broke today.\t0",
+        "",
+    ]
     (tmp_path / "oposum").mkdir()
     (tmp_path / "oposum" / "radio-dev.asp").write_text("\n".join(lines))
     scores = clause_boundaries(tmp_path)
     assert scores["domain"].to_list() == ["radio", "radio", "all domains", "all domains"]
-    assert scores.select("kind", "gold", "ours", "both").rows()[:2] == [("all", 3, 2, 2), ("inside sentences", 2, 1, 1)]
+    assert scores.select("kind", "gold", "ours", "both").rows()[:2] == [
+        ("all", 3, 2, 2),
+        ("inside sentences", 2, 1, 1),
+    ]
     assert scores["f1"].to_list() == pytest.approx([4 / 5, 2 / 3] * 2)
 
 

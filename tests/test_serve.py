@@ -35,7 +35,9 @@ JSON = {"Content-Type": "application/json"}
 def start(detector: AspectDetector) -> Iterator[Start]:
     clients: list[TestClient] = []
 
-    def begin(label: Any = detector.label, token: str | None = None, local: bool = False, **limits: Any) -> TestClient:
+    def begin(
+        label: Any = detector.label, token: str | None = None, local: bool = False, **limits: Any
+    ) -> TestClient:
         app = make_app(label, detector.topic_map_, Limits(**limits), token, local)
         clients.append(TestClient(app, raise_server_exceptions=False))
         return clients[-1].__enter__()
@@ -49,7 +51,9 @@ def test_the_rows_are_those_of_aspectra_label(start: Start, detector: AspectDete
     texts = ["Nice crema. Loud pump!", "", "   ", *sample.reviews["text"].head(3)]
     answer = start().post("/label", json={"texts": texts})
     assert answer.status_code == 200
-    assert answer.json() == {"segments": [json.loads(row) for row in detector.label(texts).write_ndjson().splitlines()]}
+    assert answer.json() == {
+        "segments": [json.loads(row) for row in detector.label(texts).write_ndjson().splitlines()]
+    }
     assert [row["review"] for row in answer.json()["segments"]][:3] == [0, 0, 3]
 
 
@@ -77,7 +81,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("body", "status", "message"), BAD, ids=lambda value: str(value)[:24])
-def test_a_bad_request_gets_its_status_and_one_sentence(start: Start, body: bytes, status: int, message: str) -> None:
+def test_a_bad_request_gets_its_status_and_one_sentence(
+    start: Start, body: bytes, status: int, message: str
+) -> None:
     answer = start().post("/label", content=body, headers=JSON)
     assert answer.status_code == status
     assert message in answer.json()["detail"]
@@ -92,14 +98,22 @@ def test_a_form_of_another_page_is_refused(start: Start) -> None:
     client = start(local=True)
     assert client.post("http://localhost/label", content=b'{"texts":["x"]}').status_code == 415
     for host in ("evil.example", "localhost.evil.example", ""):
-        assert client.post("http://localhost/label", json={"texts": ["x"]}, headers={"Host": host}).status_code == 403
+        assert (
+            client.post("http://localhost/label", json={"texts": ["x"]}, headers={"Host": host}).status_code
+            == 403
+        )
     for host in ("127.0.0.1:8000", "localhost", "[::1]:80"):
         assert client.get("http://localhost/healthz", headers={"Host": host}).status_code == 200
 
 
 def test_only_bearers_of_the_token_may_label(start: Start) -> None:
     client = start(token="sesame")
-    for headers in ({}, {"Authorization": "Bearer"}, {"Authorization": "Basic sesame"}, {"Authorization": "Bearer sesam"}):
+    for headers in (
+        {},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Basic sesame"},
+        {"Authorization": "Bearer sesam"},
+    ):
         for method, path in (("POST", "/label"), ("GET", "/aspects"), ("GET", "/metrics")):
             answer = client.request(method, path, headers=headers)
             assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
@@ -123,7 +137,9 @@ def test_a_full_queue_is_429_and_it_recovers(start: Start, detector: AspectDetec
     client = start(blocked, queue=2, batch=1)
     statuses: list[int] = []
     senders = [
-        threading.Thread(target=lambda: statuses.append(client.post("/label", json={"texts": ["Nice crema."]}).status_code))
+        threading.Thread(
+            target=lambda: statuses.append(client.post("/label", json={"texts": ["Nice crema."]}).status_code)
+        )
         for _ in range(8)
     ]
     for sender in senders:
@@ -154,7 +170,9 @@ def test_metrics_count_requests_and_segments_by_aspect(start: Start, detector: A
     text = client.get("/metrics").text
     assert 'aspectra_requests_total{path="/label",status="200"} 1.0' in text
     assert 'aspectra_requests_total{path="other",status="404"} 1.0' in text
-    counts = [float(line.split()[-1]) for line in text.splitlines() if line.startswith("aspectra_segments_total")]
+    counts = [
+        float(line.split()[-1]) for line in text.splitlines() if line.startswith("aspectra_segments_total")
+    ]
     assert sum(counts) == len(detector.label(["Nice crema. Loud pump!"]))
 
 
@@ -170,11 +188,18 @@ def test_the_pages_load_nothing_from_elsewhere(start: Start) -> None:
 
 
 @contextmanager
-def process(program: list[str], *words: object, **environment: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def process(
+    program: list[str], *words: object, **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Start `aspectra serve` on a free port; give the process and the port."""
     command = [*program, "serve", *map(str, words), "--port", "0"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | environment, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | environment,
+        start_new_session=True,
     ) as started:
         killer = threading.Timer(300, os.killpg, (started.pid, signal.SIGKILL))
         killer.start()
@@ -187,7 +212,9 @@ def process(program: list[str], *words: object, **environment: str) -> Iterator[
 
 def ask(port: int, path: str, sent: Any = None, **headers: str) -> tuple[int, bytes]:
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=150)) as connection:
-        connection.request("POST" if sent else "GET", path, json.dumps(sent) if sent else None, JSON | headers)
+        connection.request(
+            "POST" if sent else "GET", path, json.dumps(sent) if sent else None, JSON | headers
+        )
         answer = connection.getresponse()
         return answer.status, answer.read()
 
@@ -205,7 +232,9 @@ def test_schemathesis_finds_nothing(program: list[str], run: Path, tmp_path: Pat
             "--max-time",
             "20",
         ]
-        end = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        end = subprocess.run(
+            [sys.executable, *command], capture_output=True, text=True, timeout=60, cwd=tmp_path
+        )
         assert end.returncode == 0, end.stdout[-3000:]
 
 
@@ -213,7 +242,9 @@ def test_a_stopped_service_still_answers_what_was_asked(program: list[str], run:
     answers: list[tuple[int, bytes]] = []
     with process(program, run) as (server, port):
         sent = {"texts": ["Nice crema. Loud pump! " * 50] * 64}
-        senders = [threading.Thread(target=lambda: answers.append(ask(port, "/label", sent))) for _ in range(4)]
+        senders = [
+            threading.Thread(target=lambda: answers.append(ask(port, "/label", sent))) for _ in range(4)
+        ]
         for sender in senders:
             sender.start()
         time.sleep(0.5)
@@ -224,7 +255,9 @@ def test_a_stopped_service_still_answers_what_was_asked(program: list[str], run:
         assert server.wait(10) == -signal.SIGTERM
 
 
-def test_several_workers_add_up_their_figures_and_one_that_dies_is_replaced(program: list[str], run: Path) -> None:
+def test_several_workers_add_up_their_figures_and_one_that_dies_is_replaced(
+    program: list[str], run: Path
+) -> None:
     with process(program, run, "--workers", 2, ASPECTRA_TOKEN="sesame") as (server, port):
         token = {"Authorization": "Bearer sesame"}
         statuses = [ask(port, "/label", {"texts": ["Nice crema."]}, **token)[0] for _ in range(20)]

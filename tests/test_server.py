@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from aspectra.errors import InputError, MapError
-from aspectra.mapping.opening import Opening, open_studio
-from aspectra.mapping.server import free_socket, make_server, serve
-from aspectra.mapping.studio import Studio
-from aspectra.mapping.topicmap import read_map
+from aspectra.studio.opening import Opening, open_studio
+from aspectra.studio.server import free_socket, make_server, serve
+from aspectra.studio.studio import Studio
+from aspectra.topicmap.topicmap import read_map
 
 ASPECTS = ("Taste", "Noise", "Price")
 
@@ -30,7 +30,9 @@ class Client:
     token: str
     thread: threading.Thread
 
-    def ask(self, path: str, sent: Any = None, headers: dict[str, str] | None = None) -> tuple[int, Any, http.client.HTTPMessage]:
+    def ask(
+        self, path: str, sent: Any = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, Any, http.client.HTTPMessage]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         usual = {"Host": f"127.0.0.1:{self.port}", "Cookie": f"aspectra-{self.port}={self.token}"}
         body = sent if sent is None or isinstance(sent, bytes) else json.dumps(sent)
@@ -39,10 +41,16 @@ class Client:
         data = answer.read()
         connection.close()
         kind = answer.headers.get("Content-Type", "")
-        return answer.status, json.loads(data) if kind.startswith("application/json") else data.decode(), answer.headers
+        return (
+            answer.status,
+            json.loads(data) if kind.startswith("application/json") else data.decode(),
+            answer.headers,
+        )
 
     def act(self, kind: str, **values: Any) -> tuple[int, Any]:
-        return self.ask("/api/act", {"version": self.studio.session.version, "action": {"kind": kind, **values}})[:2]
+        return self.ask(
+            "/api/act", {"version": self.studio.session.version, "action": {"kind": kind, **values}}
+        )[:2]
 
 
 @pytest.fixture
@@ -65,7 +73,9 @@ def start(own_run: Path) -> Iterator[Callable[..., Client]]:
         thread.join(5)
 
 
-def test_the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read(start: Callable[..., Client]) -> None:
+def test_the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read(
+    start: Callable[..., Client],
+) -> None:
     client = start()
     status, _, headers = client.ask(f"/?token={client.token}", headers={"Cookie": ""})
     assert (status, headers["Location"]) == (303, "/")
@@ -75,7 +85,11 @@ def test_the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read(star
 
 def test_the_page_and_its_files_are_served_under_a_strict_policy(start: Callable[..., Client]) -> None:
     client = start()
-    for path, kind in (("/", "text/html"), ("/page/main.js", "text/javascript"), ("/page/style.css", "text/css")):
+    for path, kind in (
+        ("/", "text/html"),
+        ("/page/main.js", "text/javascript"),
+        ("/page/style.css", "text/css"),
+    ):
         status, text, headers = client.ask(path)
         assert status == 200
         assert headers["Content-Type"].startswith(kind)
@@ -107,7 +121,14 @@ def test_strangers_are_turned_away(start: Callable[..., Client]) -> None:
 
 def test_only_files_of_the_page_can_be_fetched(start: Callable[..., Client]) -> None:
     client = start()
-    for name in ("..%2fserver.py", "../topicmap.py", "%2e%2e/server.py", "style.css%00", "nothing.js", "index.py"):
+    for name in (
+        "..%2fserver.py",
+        "../topicmap.py",
+        "%2e%2e/server.py",
+        "style.css%00",
+        "nothing.js",
+        "index.py",
+    ):
         assert client.ask(f"/page/{name}")[0] == 404, name
 
 
@@ -161,7 +182,9 @@ def test_cards_preview_and_ones_own_sentence(start: Callable[..., Client]) -> No
     assert client.ask("/api/try", {"text": " "})[0] == 400
 
 
-def test_with_a_dev_set_every_choice_shows_its_effect(start: Callable[..., Client], sample_files: Path) -> None:
+def test_with_a_dev_set_every_choice_shows_its_effect(
+    start: Callable[..., Client], sample_files: Path
+) -> None:
     client = start(aspects=(), dev=sample_files / "dev.jsonl")
     state = client.ask("/api/start")[1]["state"]
     assert set(state["effect"]["figures"]) == {"f1_micro", "f1_macro", "f1_macro_without_general"}
@@ -186,7 +209,9 @@ def test_labels_given_on_the_page_become_a_dev_set(start: Callable[..., Client],
     assert json.loads(lines[0])["aspects"] == ["Taste"]
 
 
-def test_a_read_only_studio_changes_nothing(start: Callable[..., Client], own_run: Path, snapshot: Callable[..., Any]) -> None:
+def test_a_read_only_studio_changes_nothing(
+    start: Callable[..., Client], own_run: Path, snapshot: Callable[..., Any]
+) -> None:
     before = snapshot(own_run)
     client = start(aspects=(), replace=False, read_only=True)
     assert client.act("assign", choices={"0": "Taste"})[0] == 400
@@ -236,7 +261,10 @@ def test_a_corrupted_map_is_refused_with_a_way_out(own_run: Path) -> None:
 
 def test_ctrl_c_ends_the_command_cleanly(program: list[str], own_run: Path) -> None:
     process = subprocess.Popen(
-        [*program, "map", str(own_run), "--page", "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*program, "map", str(own_run), "--page", "--no-browser"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     address = process.stdout.readline()

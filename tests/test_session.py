@@ -9,17 +9,19 @@ import pytest
 from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.errors import MapError, RunError
-from aspectra.mapping.actions import Desk, decided
-from aspectra.mapping.session import Conflict, Session
-from aspectra.mapping.suggest import Suggestion
-from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, read_map, write_map
+from aspectra.studio.actions import Desk, decided
+from aspectra.studio.session import Conflict, Session
+from aspectra.topicmap.suggest import Suggestion
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, read_map, write_map
 
 AT = "2024-05-01T10:00:00+00:00"
 
 
 def advise(desk: Desk) -> Sequence[Suggestion]:
     first = desk.topic_map.aspects[0]
-    return [Suggestion(choice.topic, first, "clear", 0.9, f"near {first}") for choice in desk.topic_map.choices]
+    return [
+        Suggestion(choice.topic, first, "clear", 0.9, f"near {first}") for choice in desk.topic_map.choices
+    ]
 
 
 class Clock:
@@ -175,7 +177,11 @@ def test_a_full_disk_changes_nothing(studio: Studio, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(rundir, "write_atomic", full)
     with pytest.raises(RunError, match="No space left"):
         studio.act("assign", choices={"1": "Image"})
-    assert [choice.aspect for choice in studio.session.desk.topic_map.choices] == studio.aspects() == ["Image", None, None, None]
+    assert (
+        [choice.aspect for choice in studio.session.desk.topic_map.choices]
+        == studio.aspects()
+        == ["Image", None, None, None]
+    )
 
 
 def test_a_damaged_file_beside_the_map_costs_only_the_undo(studio: Studio) -> None:
@@ -218,14 +224,18 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("action", "message"), BAD)
-def test_what_cannot_be_done_is_said_and_nothing_is_written(studio: Studio, action: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_done_is_said_and_nothing_is_written(
+    studio: Studio, action: dict[str, Any], message: str
+) -> None:
     with pytest.raises(MapError, match=message):
         studio.session.act(action, studio.session.version, advise)
     assert not studio.path.exists()
 
 
 @pytest.mark.parametrize("at", ["os.fsync", "os.replace"])
-def test_killed_while_saving_the_map_is_old_or_new(studio: Studio, at: str, kill_at: Callable[[str, Path], None]) -> None:
+def test_killed_while_saving_the_map_is_old_or_new(
+    studio: Studio, at: str, kill_at: Callable[[str, Path], None]
+) -> None:
     studio.act("assign", choices={"0": "Image"})
     kill_at(at, studio.path)
     assert studio.aspects() in (["Image", None, None, None], ["Sound", None, None, None])
@@ -241,9 +251,9 @@ def kill_at() -> Callable[[str, Path], None]:
     code = """
 import os, signal, sys
 from pathlib import Path
-from aspectra.mapping.actions import Desk
-from aspectra.mapping.session import Session
-from aspectra.mapping.topicmap import read_map
+from aspectra.studio.actions import Desk
+from aspectra.studio.session import Session
+from aspectra.topicmap.topicmap import read_map
 path, name = Path(sys.argv[1]), sys.argv[2]
 session, calls, real = Session(path, Desk.of(read_map(path)), "Ada"), [], getattr(os, name)
 def die(*given):
@@ -256,7 +266,9 @@ session.act({"kind": "assign", "choices": {"0": "Sound"}}, session.version, lamb
 """
 
     def run(at: str, path: Path) -> None:
-        done = subprocess.run([sys.executable, "-c", code, str(path), at.removeprefix("os.")], env=dict(os.environ), check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(path), at.removeprefix("os.")], env=dict(os.environ), check=False
+        )
         assert done.returncode == -9
 
     return run

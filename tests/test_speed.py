@@ -18,13 +18,17 @@ from aspectra.errors import InputError
 def test_plain_tokenising_finds_the_same_words(detector: AspectDetector) -> None:
     segments = detector.corpus_.segments["text"][:300]
     tokens = detector.vocabulary_.encode(segments)
-    fast = [tokens.ids[start:end].tolist() for start, end in zip(tokens.offsets, tokens.offsets[1:], strict=False)]
+    fast = [
+        tokens.ids[start:end].tolist() for start, end in zip(tokens.offsets, tokens.offsets[1:], strict=False)
+    ]
     assert speed.plain_ids(segments, detector.vocabulary_, {}) == fast
 
 
 def test_the_ratio_to_the_literal_algorithm_is_that_of_the_two_rates(detector: AspectDetector) -> None:
     found = speed.training_ratio(detector.corpus_, detector.vectors_, detector.config)
-    assert found["ratio"] == pytest.approx(found["segments_per_second"] / found["literal_segments_per_second"])
+    assert found["ratio"] == pytest.approx(
+        found["segments_per_second"] / found["literal_segments_per_second"]
+    )
     assert found["ratio"] > 1
 
 

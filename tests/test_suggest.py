@@ -4,7 +4,14 @@ import pytest
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
 from aspectra.evaluate import score
-from aspectra.mapping.suggest import DevSuggestion, answer, known_words, objective, suggest_by_dev, suggest_by_words
+from aspectra.topicmap.suggest import (
+    DevSuggestion,
+    answer,
+    known_words,
+    objective,
+    suggest_by_dev,
+    suggest_by_words,
+)
 
 ASPECTS = ["Image", "Sound", "Price", GENERAL]
 GROUPS = {
@@ -31,7 +38,9 @@ def planted_segments(n: int = 300, seed: int = 0) -> tuple[np.ndarray, list[froz
     logits[np.arange(n), truth] += 3
     logits[:, 4] += 2
     beta = np.exp(logits)
-    return (beta / beta.sum(axis=1, keepdims=True)).astype(np.float32), [frozenset([ASPECTS[number]]) for number in truth]
+    return (beta / beta.sum(axis=1, keepdims=True)).astype(np.float32), [
+        frozenset([ASPECTS[number]]) for number in truth
+    ]
 
 
 def chosen(result: DevSuggestion) -> list[str | None]:
@@ -39,12 +48,32 @@ def chosen(result: DevSuggestion) -> list[str | None]:
 
 
 def test_each_of_the_four_rules_is_followed() -> None:
-    keywords = [GROUPS["Image"], GROUPS["Sound"], GROUPS["Price"], GROUPS[GENERAL], GROUPS["Image"][:2] + GROUPS["Sound"][:2]]
+    keywords = [
+        GROUPS["Image"],
+        GROUPS["Sound"],
+        GROUPS["Price"],
+        GROUPS[GENERAL],
+        GROUPS["Image"][:2] + GROUPS["Sound"][:2],
+    ]
     keywords += [GROUPS[GENERAL][:2]] * 15
     coherence = np.array([0.2, 0.1, 0.3, -0.9, 0.2] + [0.1, 0.2, 0.3] * 5)
     result = suggest_by_words(keywords, coherence, *planted_vectors(), ASPECTS)
-    assert [suggestion.flag for suggestion in result[:6]] == ["clear", "clear", "clear", "incoherent", "ambiguous", "general"]
-    assert [suggestion.aspect for suggestion in result[:6]] == ["Image", "Sound", "Price", None, None, GENERAL]
+    assert [suggestion.flag for suggestion in result[:6]] == [
+        "clear",
+        "clear",
+        "clear",
+        "incoherent",
+        "ambiguous",
+        "general",
+    ]
+    assert [suggestion.aspect for suggestion in result[:6]] == [
+        "Image",
+        "Sound",
+        "Price",
+        None,
+        None,
+        GENERAL,
+    ]
     assert all(0 <= suggestion.confidence <= 1 for suggestion in result)
 
 
@@ -82,7 +111,9 @@ def test_an_aspect_without_a_known_word_is_named() -> None:
 
 def test_seed_words_for_something_else_are_refused() -> None:
     with pytest.raises(InputError, match="Seed words for Smell, which is not among the aspects Image"):
-        suggest_by_words(list(GROUPS.values()), np.ones(4), *planted_vectors(), ["Image"], {"Smell": ["picture"]})
+        suggest_by_words(
+            list(GROUPS.values()), np.ones(4), *planted_vectors(), ["Image"], {"Smell": ["picture"]}
+        )
 
 
 def test_general_alone_is_not_enough() -> None:
@@ -94,7 +125,12 @@ def test_planted_topics_are_found_from_labelled_segments() -> None:
     beta, gold = planted_segments()
     result = suggest_by_dev(beta, gold, ASPECTS)
     assert chosen(result)[:4] == ASPECTS
-    assert [suggestion.flag for suggestion in result.suggestions[:4]] == ["clear", "clear", "clear", "general"]
+    assert [suggestion.flag for suggestion in result.suggestions[:4]] == [
+        "clear",
+        "clear",
+        "clear",
+        "general",
+    ]
     assert result.honest["f1_micro"] > 0.8
 
 
@@ -136,7 +172,9 @@ def test_the_objective_equals_the_report_for_every_option(general: bool) -> None
     gold = [frozenset(rng.choice(ASPECTS, rng.integers(1, 3), replace=False)) for _ in range(50)]
     member = np.array([[aspect in names for aspect in ASPECTS] for names in gold])
     reports = [score(gold, [ASPECTS[number] for number in column], ASPECTS) for column in answers.T]
-    expected = [(report.f1_micro + report.f1_macro) / 2 if general else report.f1_weighted for report in reports]
+    expected = [
+        (report.f1_micro + report.f1_macro) / 2 if general else report.f1_weighted for report in reports
+    ]
     np.testing.assert_allclose(objective(answers, member, general), expected)
 
 

@@ -34,7 +34,9 @@ def student(encoder: str, **more: object) -> StudentSystem:
 
 
 @pytest.mark.parametrize(
-    "system", [TeacherSystem(), KMeansTopics(), SYSTEMS["lda"], SYSTEMS["teacher+dev"]], ids=lambda one: one.name
+    "system",
+    [TeacherSystem(), KMeansTopics(), SYSTEMS["lda"], SYSTEMS["teacher+dev"]],
+    ids=lambda one: one.name,
 )
 def test_answers_are_probabilities_even_for_unknown_words(system: System, task: Task) -> None:
     answers = system.fit(task).probabilities(TEXTS)

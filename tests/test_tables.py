@@ -20,11 +20,21 @@ def outcome(name: str, seed: int, f1: float, set_name: str = "citysearch", **mor
     test = {**dict.fromkeys(tables.FIGURES, f1), "aspects": aspects, "per_aspect": [{"f1": f1}] * 3}
     curve = [[0.5, f1 + 0.05], [1.0, f1]]
     facts = {"attention": [[list("abc"), [0.2, None, 0.8]]] * 3}
-    values = {"test": test, "dev": test, "coverage": curve, "facts": facts, "stand_in": SETS[set_name].stand_in, **more}
+    values = {
+        "test": test,
+        "dev": test,
+        "coverage": curve,
+        "facts": facts,
+        "stand_in": SETS[set_name].stand_in,
+        **more,
+    }
     return Outcome(set_name, name, seed, values)
 
 
-OUTCOMES = [outcome("majority", 0, 0.444), *(outcome("teacher", seed, f1) for seed, f1 in ((0, 0.88), (1, 0.90)))]
+OUTCOMES = [
+    outcome("majority", 0, 0.444),
+    *(outcome("teacher", seed, f1) for seed, f1 in ((0, 0.88), (1, 0.90))),
+]
 
 
 def test_a_table_has_mean_and_spread_beside_the_published_values() -> None:
@@ -44,7 +54,10 @@ def test_a_failed_cell_stays_in_the_table_with_its_reason() -> None:
 
 def test_a_cell_that_failed_for_some_seeds_says_so() -> None:
     failed = Outcome("citysearch", "teacher", 2, {"error": "No.", "stand_in": ""})
-    assert tables.shown([*OUTCOMES, failed], "citysearch", "teacher", tables.test_figure("f1_macro")) == "89.0 ±1.4 (1 failed)"
+    assert (
+        tables.shown([*OUTCOMES, failed], "citysearch", "teacher", tables.test_figure("f1_macro"))
+        == "89.0 ±1.4 (1 failed)"
+    )
 
 
 def test_a_stand_in_corpus_is_marked() -> None:
@@ -61,7 +74,10 @@ def test_f1_by_aspect_stands_beside_table_4() -> None:
 
 
 def test_an_ablation_shows_test_dev_and_what_was_published() -> None:
-    made = [outcome(f"attention {kind}", 0, f1) for kind, f1 in (("smooth", 0.89), ("regular", 0.86), ("mean", 0.87))]
+    made = [
+        outcome(f"attention {kind}", 0, f1)
+        for kind, f1 in (("smooth", 0.89), ("regular", 0.86), ("mean", 0.87))
+    ]
     grid = tables.ablation_grid(made, ABLATIONS["attention"])
     assert grid.header == ["value", "citysearch", "dev", "published"]
     assert grid.rows[0] == ["smooth (default)", "89.0", "89.0", "88.6"]
@@ -84,7 +100,9 @@ def test_tables_go_between_their_marks_and_nothing_else_changes(tmp_path: Path) 
     assert page.read_text() == f"before\n{begin}\n\nnew\n\n{end}\nafter\n"
 
 
-@pytest.mark.parametrize(("text", "why"), [("no marks", "has no place for the tables"), (None, "Cannot read")])
+@pytest.mark.parametrize(
+    ("text", "why"), [("no marks", "has no place for the tables"), (None, "Cannot read")]
+)
 def test_a_page_without_marks_is_refused(tmp_path: Path, text: str | None, why: str) -> None:
     page = tmp_path / "results.md"
     if text:
@@ -96,7 +114,9 @@ def test_a_page_without_marks_is_refused(tmp_path: Path, text: str | None, why: 
 def test_results_are_written_as_json_markdown_and_figures(tmp_path: Path) -> None:
     places = results.Places(tmp_path, None)
     pictures = results.quality_pictures(OUTCOMES, places.figures)
-    results.publish("quality", "aspectra bench quality", tables.quality_grids(OUTCOMES), pictures, OUTCOMES, places)
+    results.publish(
+        "quality", "aspectra bench quality", tables.quality_grids(OUTCOMES), pictures, OUTCOMES, places
+    )
     assert [cell["name"] for cell in json.loads((tmp_path / "quality.json").read_text())["cells"]] == [
         "majority",
         "teacher",
@@ -118,7 +138,11 @@ def test_figures_of_ablations_are_the_same_twice(tmp_path: Path) -> None:
 
 def test_growth_is_drawn(tmp_path: Path) -> None:
     rows = [
-        {"segments": size, "seconds": dict.fromkeys(figures.STAGES, size / 1e4), "peak_gb": dict.fromkeys(figures.STAGES, 0.5)}
+        {
+            "segments": size,
+            "seconds": dict.fromkeys(figures.STAGES, size / 1e4),
+            "peak_gb": dict.fromkeys(figures.STAGES, 0.5),
+        }
         for size in (10_000, 100_000)
     ]
     assert figures.draw_growth(rows, tmp_path) == "growth.png"

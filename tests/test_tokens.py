@@ -53,9 +53,14 @@ def test_words_meet_in_their_lemma_and_stop_words_go(text: str, expected: list[s
 
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
-    [("fr", "Les écrans sont très petits", ["écran", "petit"]), ("it", "I telefoni non sono belli", ["telefono", "bello"])],
+    [
+        ("fr", "Les écrans sont très petits", ["écran", "petit"]),
+        ("it", "I telefoni non sono belli", ["telefono", "bello"]),
+    ],
 )
-def test_other_languages_have_their_own_lemmas_and_stop_words(language: str, text: str, expected: list[str]) -> None:
+def test_other_languages_have_their_own_lemmas_and_stop_words(
+    language: str, text: str, expected: list[str]
+) -> None:
     assert words_of(text, language) == expected
 
 

@@ -8,14 +8,25 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
-from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, export_csv, import_csv, merge, read_map, write_map
+from aspectra.topicmap.topicmap import (
+    SUGGESTION,
+    Choice,
+    TopicMap,
+    export_csv,
+    import_csv,
+    merge,
+    read_map,
+    write_map,
+)
 
 AT = "2024-05-01T10:00:00+00:00"
 
 
 def make_map(*aspects: str | None, by: str = SUGGESTION, topics: str = "print") -> TopicMap:
     words = (("picture", "color"), ("speaker", "loud"), ("thing", "lot"))
-    choices = tuple(Choice(number, aspect, words[number], by, AT, "words fit") for number, aspect in enumerate(aspects))
+    choices = tuple(
+        Choice(number, aspect, words[number], by, AT, "words fit") for number, aspect in enumerate(aspects)
+    )
     return TopicMap(("Image", "Sound"), choices, topics)
 
 
@@ -89,13 +100,19 @@ def test_a_person_is_replaced_when_told_to() -> None:
 
 def test_merging_keeps_the_time_of_an_unchanged_suggestion() -> None:
     old = make_map("Image", "Sound", None)
-    later = replace(old, choices=tuple(replace(choice, at="2025-01-01T00:00:00+00:00") for choice in old.choices))
+    later = replace(
+        old, choices=tuple(replace(choice, at="2025-01-01T00:00:00+00:00") for choice in old.choices)
+    )
     assert merge(old, later) == old
 
 
 def test_merging_adds_aspects_that_a_person_used_and_takes_the_new_spelling() -> None:
     old = make_map("Image", "Sound", None, by="Ada")
-    new = TopicMap(("SOUND", GENERAL), tuple(replace(choice, aspect=None, by=SUGGESTION) for choice in old.choices), "print")
+    new = TopicMap(
+        ("SOUND", GENERAL),
+        tuple(replace(choice, aspect=None, by=SUGGESTION) for choice in old.choices),
+        "print",
+    )
     merged = merge(old, new)
     assert merged.aspects == ("SOUND", "Image", GENERAL)
     assert [choice.aspect for choice in merged.choices] == ["Image", "SOUND", None]
@@ -113,7 +130,9 @@ def test_a_map_of_other_topics_is_refused_with_the_remedy(tmp_path: Path) -> Non
         read_map(path, expected_topics="new")
 
 
-@pytest.mark.parametrize(("data", "message"), [(b"{", "is not JSON"), (b"\xff", "is not JSON"), (b"[]", "must have exactly")])
+@pytest.mark.parametrize(
+    ("data", "message"), [(b"{", "is not JSON"), (b"\xff", "is not JSON"), (b"[]", "must have exactly")]
+)
 def test_a_damaged_map_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "map.json"
     path.write_bytes(data)
@@ -189,7 +208,8 @@ def test_an_untouched_table_changes_nothing(tmp_path: Path) -> None:
 def test_a_table_edited_in_a_spreadsheet_gives_choices_of_that_person(tmp_path: Path) -> None:
     path = tmp_path / "map.csv"
     path.write_text(
-        "topic;aspect;keywords;note\n2;general;;vage\n0; ;picture color;words fit\n1;sound;;words fit\n", encoding="utf-8"
+        "topic;aspect;keywords;note\n2;general;;vage\n0; ;picture color;words fit\n1;sound;;words fit\n",
+        encoding="utf-8",
     )
     before = make_map("Image", "Sound", None)
     after = import_csv(path, before, by="Ada")
@@ -215,7 +235,9 @@ def test_a_bad_table_is_refused_with_the_line(tmp_path: Path, rows: str, message
         import_csv(path, make_map("Image", "Sound", None), by="Ada")
 
 
-@pytest.mark.parametrize(("data", "message"), [(b"topic,aspect\n\xff", "save it as"), (b"a,b\n", "line 1 must name the columns")])
+@pytest.mark.parametrize(
+    ("data", "message"), [(b"topic,aspect\n\xff", "save it as"), (b"a,b\n", "line 1 must name the columns")]
+)
 def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "map.csv"
     path.write_bytes(data)

@@ -27,7 +27,11 @@ def two_topics() -> tuple[Teacher, WordVectors]:
 def make_corpus(*texts: str, junk: tuple[int, ...] = ()) -> Corpus:
     rows = [[WORDS.index(word.lower()) for word in text.split()] for text in texts]
     segments = pl.DataFrame({"text": texts, "junk": [number in junk for number in range(len(texts))]})
-    return Corpus(segments, Ragged.of(np.concatenate(rows), np.array(list(map(len, rows)))), Vocabulary(WORDS, (1,) * 8, "en"))
+    return Corpus(
+        segments,
+        Ragged.of(np.concatenate(rows), np.array(list(map(len, rows)))),
+        Vocabulary(WORDS, (1,) * 8, "en"),
+    )
 
 
 def test_topics_are_described_by_words_share_and_typical_segments() -> None:
@@ -63,7 +67,9 @@ def test_a_word_said_twice_in_a_segment_counts_once() -> None:
 def test_fitted_topics_have_shares_that_sum_to_one_and_ten_keywords(detector: AspectDetector) -> None:
     topics = detector.topics_
     assert sum(item.share for item in topics.items) == pytest.approx(1, abs=1e-3)
-    assert all(len(set(item.keywords)) == N_KEYWORDS and len(item.typical) == N_TYPICAL for item in topics.items)
+    assert all(
+        len(set(item.keywords)) == N_KEYWORDS and len(item.typical) == N_TYPICAL for item in topics.items
+    )
     assert all(-1 <= item.coherence <= 1 for item in topics.items)
     distinct = {word for item in topics.items for word in item.keywords}
     assert topics.diversity == pytest.approx(len(distinct) / (N_KEYWORDS * len(topics.items)), abs=1e-4)

@@ -29,7 +29,9 @@ GROUPS, WORDS_EACH, D = 4, 6, 8
 def planted(n: int = 300, seed: int = 0) -> tuple[Ragged, WordVectors, np.ndarray]:
     """Segments that each speak of one of four groups of words, whose vectors point the same way; and the group of each."""
     random = np.random.default_rng(seed)
-    matrix = np.repeat(np.eye(GROUPS, D) * 2, WORDS_EACH, axis=0) + random.normal(0, 0.3, (GROUPS * WORDS_EACH, D))
+    matrix = np.repeat(np.eye(GROUPS, D) * 2, WORDS_EACH, axis=0) + random.normal(
+        0, 0.3, (GROUPS * WORDS_EACH, D)
+    )
     group = random.integers(0, GROUPS, n)
     lengths = random.integers(3, 7, n)
     ids = np.repeat(group, lengths) * WORDS_EACH + random.integers(0, WORDS_EACH, lengths.sum())
@@ -79,14 +81,22 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
 
 def test_the_number_of_threads_changes_nothing() -> None:
     random = np.random.default_rng(0)
-    matrix = random.normal(size=(3000, 32)).astype(np.float32)  # so many words that k-means would share them among threads
+    matrix = random.normal(size=(3000, 32)).astype(
+        np.float32
+    )  # so many words that k-means would share them among threads
     tokens = Ragged.of(random.integers(0, 3000, 500), np.full(100, 5))
     vectors = WordVectors(tuple(map(str, range(3000))), matrix)
     found = []
     for threads in (1, 2):
         with torch_threads(threads):
             found.append(
-                train(tokens, np.arange(100), vectors, FitConfig(n_topics=20, steps=2, start="words"), lambda done: None)
+                train(
+                    tokens,
+                    np.arange(100),
+                    vectors,
+                    FitConfig(n_topics=20, steps=2, start="words"),
+                    lambda done: None,
+                )
             )
     assert state(found[0]) == state(found[1])
 
@@ -124,7 +134,9 @@ def test_only_the_given_rows_are_trained_on() -> None:
     assert set(seen.tolist()) == {3, 5, 8}
 
 
-@pytest.mark.parametrize(("rows", "steps", "expected"), [(100, 0, 4000), (300_000, 0, 6000), (10**7, 0, MOST_STEPS), (100, 7, 7)])
+@pytest.mark.parametrize(
+    ("rows", "steps", "expected"), [(100, 0, 4000), (300_000, 0, 6000), (10**7, 0, MOST_STEPS), (100, 7, 7)]
+)
 def test_steps_are_those_asked_for_or_one_pass_within_bounds(rows: int, steps: int, expected: int) -> None:
     assert choose_steps(rows, FitConfig(steps=steps)) == expected
 
@@ -135,14 +147,19 @@ def test_a_segment_to_start_from_is_the_mean_of_its_first_words() -> None:
     rows = np.array([2, 7, 11])
     found = segment_means(tokens, rows, vectors, config)
     literal = [
-        np.mean([vectors.matrix[i] for i in tokens.ids[tokens.offsets[r] :][: min(4, tokens.lengths[r])]], axis=0) for r in rows
+        np.mean(
+            [vectors.matrix[i] for i in tokens.ids[tokens.offsets[r] :][: min(4, tokens.lengths[r])]], axis=0
+        )
+        for r in rows
     ]
     order = np.random.default_rng(config.seed).permutation(3)
     np.testing.assert_allclose(found, np.array(literal)[order], rtol=1e-5)
 
 
 @pytest.mark.parametrize(("small", "same_as"), [(301, "segments"), (300, "words")])
-def test_topics_start_from_segments_only_in_a_small_corpus(monkeypatch: pytest.MonkeyPatch, small: int, same_as: str) -> None:
+def test_topics_start_from_segments_only_in_a_small_corpus(
+    monkeypatch: pytest.MonkeyPatch, small: int, same_as: str
+) -> None:
     tokens, vectors, _ = planted()
     monkeypatch.setattr(training, "SMALL", small)
     by_size, asked, other = (
@@ -199,6 +216,13 @@ def test_the_loop_clips_gradients_and_uses_the_rate_of_the_step() -> None:
     def log(step: int, parts: dict[str, torch.Tensor]) -> None:
         norms.append(model.weight.grad.norm().item())
 
-    optimise(model, [1.0, 1.0], lambda batch: {"loss": 1000 * model.weight.sum()}, lambda step: rates[step - 1], 2.0, log)
+    optimise(
+        model,
+        [1.0, 1.0],
+        lambda batch: {"loss": 1000 * model.weight.sum()},
+        lambda step: rates[step - 1],
+        2.0,
+        log,
+    )
     assert norms == pytest.approx([2.0, 2.0], rel=1e-4)
     assert start - model.weight.item() == pytest.approx(0.11, abs=1e-5)

@@ -21,7 +21,9 @@ def corpus(n: int = 400, seed: int = 0) -> Ragged:
 
 def learn(sentences: Ragged, config: VectorsConfig = SMALL, seed: int = 0) -> WordVectors:
     counts = np.bincount(sentences.ids, minlength=len(WORDS))
-    return learn_vectors(sentences, Vocabulary(WORDS, tuple(counts.tolist()), "en"), config, seed, lambda done: None)
+    return learn_vectors(
+        sentences, Vocabulary(WORDS, tuple(counts.tolist()), "en"), config, seed, lambda done: None
+    )
 
 
 def test_words_that_keep_company_have_similar_vectors() -> None:
@@ -65,19 +67,32 @@ def test_sentences_can_be_read_again_and_again() -> None:
 def test_sentences_of_one_word_teach_nothing_and_are_left_out() -> None:
     vocabulary, config = Vocabulary(WORDS, (10,) * 8, "en"), VectorsConfig(vector_size=4, vector_epochs=2)
     whole = corpus(50)
-    lone = Ragged.of(np.concatenate([whole.ids, np.zeros(30)]), np.concatenate([whole.lengths, np.ones(30, int)]))
-    found = [learn_vectors(sentences, vocabulary, config, 0, lambda done: None).matrix for sentences in (whole, lone)]
+    lone = Ragged.of(
+        np.concatenate([whole.ids, np.zeros(30)]), np.concatenate([whole.lengths, np.ones(30, int)])
+    )
+    found = [
+        learn_vectors(sentences, vocabulary, config, 0, lambda done: None).matrix
+        for sentences in (whole, lone)
+    ]
     np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_progress_rises_to_one() -> None:
     seen: list[float] = []
     sentences = corpus(50)
-    learn_vectors(sentences, Vocabulary(WORDS, (10,) * 8, "en"), VectorsConfig(vector_size=4, vector_epochs=4), 0, seen.append)
+    learn_vectors(
+        sentences,
+        Vocabulary(WORDS, (10,) * 8, "en"),
+        VectorsConfig(vector_size=4, vector_epochs=4),
+        0,
+        seen.append,
+    )
     assert seen == [0.25, 0.5, 0.75, 1.0]
 
 
 def test_a_small_corpus_is_read_more_often_than_a_large_one() -> None:
     passes: list[float] = []
-    learn_vectors(corpus(10), Vocabulary(WORDS, (10,) * 8, "en"), VectorsConfig(vector_size=4), 0, passes.append)
+    learn_vectors(
+        corpus(10), Vocabulary(WORDS, (10,) * 8, "en"), VectorsConfig(vector_size=4), 0, passes.append
+    )
     assert len(passes) == MOST > FEWEST

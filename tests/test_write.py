@@ -82,6 +82,8 @@ def test_a_folder_as_output_is_refused(tmp_path: Path) -> None:
 
 def test_an_output_inside_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("precious")
-    with pytest.raises(InputError, match=r"Cannot write .*file/x.csv: File exists. Choose a folder that you may write to."):
+    with pytest.raises(
+        InputError, match=r"Cannot write .*file/x.csv: File exists. Choose a folder that you may write to."
+    ):
         check_output(tmp_path / "file" / "x.csv")
     assert (tmp_path / "file").read_text() == "precious"

@@ -19,16 +19,22 @@ def make_encoder(folder: Path, sample: Sample, width: int = 32) -> Path:
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     tokenizer = BertWordPieceTokenizer()
-    tokenizer.train_from_iterator(sample.reviews["text"].to_list(), vocab_size=800, show_progress=False, special_tokens=PIECES)
+    tokenizer.train_from_iterator(
+        sample.reviews["text"].to_list(), vocab_size=800, show_progress=False, special_tokens=PIECES
+    )
     torch.manual_seed(0)
     shape = {"hidden_size": width, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
-    BertModel(BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=80, **shape)).save_pretrained(folder)
+    BertModel(
+        BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=80, **shape)
+    ).save_pretrained(folder)
     BertTokenizerFast(tokenizer_object=tokenizer._tokenizer).save_pretrained(folder)
     return folder
 
 
 def config(encoder: Path, **settings: object) -> StudentConfig:
-    return StudentConfig(**{"encoder": str(encoder), "n_segments": 400, "epochs": 2, "batch_size": 64, **settings})
+    return StudentConfig(
+        **{"encoder": str(encoder), "n_segments": 400, "epochs": 2, "batch_size": 64, **settings}
+    )
 
 
 def distilled_run(run: Path, folder: Path, sample: Sample) -> Path:

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["AspectDetector", "AspectraError", "read_gold"]
 
-_HOMES = {"AspectDetector": "aspectra.detector", "AspectraError": "aspectra.errors", "read_gold": "aspectra.evaluate"}
+_HOMES = {
+    "AspectDetector": "aspectra.detector",
+    "AspectraError": "aspectra.errors",
+    "read_gold": "aspectra.evaluate",
+}
 
 
 def __getattr__(name: str) -> Any:

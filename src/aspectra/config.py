@@ -34,7 +34,9 @@ class Settings:
     def from_dict(cls, values: dict[str, Any]) -> Self:
         unknown = set(values) - {spec.name for spec in fields(cls)}
         if unknown:
-            raise ConfigError(f"Unknown settings {sorted(unknown)}. Known: {[spec.name for spec in fields(cls)]}.")
+            raise ConfigError(
+                f"Unknown settings {sorted(unknown)}. Known: {[spec.name for spec in fields(cls)]}."
+            )
         return cls(**values)
 
 
@@ -43,12 +45,16 @@ class PrepareConfig:
     """Files to segments to token ids."""
 
     segment: str = setting("sentence", "What a segment is.", "sentences; EDUs for products", SEGMENTS)
-    language: str = setting("en", "Language of the reviews, as a two-letter code; others are left out of training.", "en")
+    language: str = setting(
+        "en", "Language of the reviews, as a two-letter code; others are left out of training.", "en"
+    )
     min_count: int = setting(10, "A word seen fewer times than this is unknown.", "10")
     min_tokens: int = setting(3, "Train on segments with at least this many known words.", "not said")
     max_tokens: int = setting(30, "Read at most this many words of a segment.", "not said")
     keep_junk: bool = setting(False, "Train on pasted code and other languages too.", "kept")
-    max_segments: int = setting(2_000_000, "Learn from a uniform sample of at most this many segments; 0 takes all.", "all")
+    max_segments: int = setting(
+        2_000_000, "Learn from a uniform sample of at most this many segments; 0 takes all.", "all"
+    )
 
 
 @dataclass(frozen=True)
@@ -59,26 +65,39 @@ class VectorsConfig:
     window: int = setting(5, "Words on each side that count as context.", "5")
     negative: int = setting(5, "Negative samples per pair.", "5")
     vector_epochs: int = setting(
-        0, "Passes over the corpus for the word vectors; 0 chooses 5 to 30, more for a small corpus.", "not said"
+        0,
+        "Passes over the corpus for the word vectors; 0 chooses 5 to 30, more for a small corpus.",
+        "not said",
     )
-    workers: int = setting(1, "Threads for the word vectors; more than one is faster, but no longer repeatable.", "not said")
+    workers: int = setting(
+        1, "Threads for the word vectors; more than one is faster, but no longer repeatable.", "not said"
+    )
 
 
 @dataclass(frozen=True)
 class TeacherConfig:
     """The contrastive model that discovers topics."""
 
-    n_topics: int = setting(30, "Number K of topics to discover; at least three times the aspects you want.", "30")
+    n_topics: int = setting(
+        30, "Number K of topics to discover; at least three times the aspects you want.", "30"
+    )
     start: str = setting(
-        "auto", "What topics start from, by k-means: auto takes segments if there are fewer than 200000.", "words", STARTS
+        "auto",
+        "What topics start from, by k-means: auto takes segments if there are fewer than 200000.",
+        "words",
+        STARTS,
     )
     attention: str = setting("smooth", "How words are weighed into a segment.", "smooth", ATTENTIONS)
-    smoothness: float = setting(0.5, "Smoothness λ of smooth attention; smaller is closer to the mean.", "0.5")
+    smoothness: float = setting(
+        0.5, "Smoothness λ of smooth attention; smaller is closer to the mean.", "0.5"
+    )
     temperature: float = setting(1.0, "Temperature μ of the contrastive loss.", "1")
     penalty_weight: float = setting(1.0, "Weight of Ω, which keeps topics apart.", "1")
     batch_size: int = setting(50, "Segments per step; each is contrasted with the others.", "50")
     steps: int = setting(
-        0, "Training steps; 0 chooses one pass over the segments, but at least 4000 and at most 12000 steps.", "one pass"
+        0,
+        "Training steps; 0 chooses one pass over the segments, but at least 4000 and at most 12000 steps.",
+        "one pass",
     )
     learning_factor: float = setting(2.0, "Factor of the learning rate.", "not said; 2 in the authors' code")
     model_size: float = setting(1e5, "Model size in the learning rate's formula.", "100000")

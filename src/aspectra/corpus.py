@@ -125,7 +125,11 @@ class Corpus:
     def sentences(self) -> Ragged:
         """Return whole sentences without junk, for word vectors: clauses are too short for them."""
         whole = self.tokens.merged(self.segments["sentence"].to_numpy())
-        junk = self.segments.group_by("sentence", maintain_order=True).agg(pl.col("junk").any())["junk"].to_numpy()
+        junk = (
+            self.segments.group_by("sentence", maintain_order=True)
+            .agg(pl.col("junk").any())["junk"]
+            .to_numpy()
+        )
         return whole.select(np.flatnonzero(~junk))
 
     def trainable(self, min_tokens: int) -> np.ndarray:
@@ -136,7 +140,11 @@ class Corpus:
         write_frames([self.segments], run / rundir.SEGMENTS)
         with rundir.atomic_path(run / rundir.TOKENS) as path, path.open("wb") as file:
             np.savez(file, ids=self.tokens.ids, offsets=self.tokens.offsets)
-        words = {"language": self.vocabulary.language, "words": self.vocabulary.words, "counts": self.vocabulary.counts}
+        words = {
+            "language": self.vocabulary.language,
+            "words": self.vocabulary.words,
+            "counts": self.vocabulary.counts,
+        }
         rundir.write_json(run / rundir.VOCABULARY, {**words, "segments_seen": self.seen})
 
     @classmethod
@@ -144,7 +152,9 @@ class Corpus:
         with np.load(run / rundir.TOKENS) as arrays:
             tokens = Ragged(arrays["ids"], arrays["offsets"])
         seen = int(rundir.read_json(run / rundir.VOCABULARY).get("segments_seen", len(tokens)))
-        return cls(pl.read_parquet(run / rundir.SEGMENTS), tokens, load_vocabulary(run / rundir.VOCABULARY), seen)
+        return cls(
+            pl.read_parquet(run / rundir.SEGMENTS), tokens, load_vocabulary(run / rundir.VOCABULARY), seen
+        )
 
 
 def load_vocabulary(path: Path) -> Vocabulary:
@@ -160,7 +170,9 @@ class TypeTable:
 
     def renumber(self, tokens: Tokens) -> np.ndarray:
         """Return the tokens' codes as numbers of this table."""
-        mine = np.array([self.number.setdefault(word, len(self.number)) for word in tokens.types], dtype=np.int32)
+        mine = np.array(
+            [self.number.setdefault(word, len(self.number)) for word in tokens.types], dtype=np.int32
+        )
         return mine[tokens.codes] if len(tokens.codes) else tokens.codes
 
 
@@ -172,7 +184,11 @@ def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) 
         frame = split_reviews(texts, config.segment, config.language)
         key = keys(frame["sentence"].to_numpy() + np.uint64(sentences), seed)
         rows = tokenised(frame.with_columns(key=key), key <= sample.largest_key, table, config)
-        sample.add(rows.with_columns(pl.col("review").cast(pl.Int64) + reviews, pl.col("sentence").cast(pl.Int64) + sentences))
+        sample.add(
+            rows.with_columns(
+                pl.col("review").cast(pl.Int64) + reviews, pl.col("sentence").cast(pl.Int64) + sentences
+            )
+        )
         reviews += len(texts)
         sentences += frame["sentence"].n_unique()
         segments += len(frame)
@@ -184,7 +200,9 @@ def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) 
     return index_segments(rows.drop("codes", "key"), tokens, config, segments)
 
 
-def tokenised(frame: pl.DataFrame, wanted: np.ndarray, table: TypeTable, config: PrepareConfig) -> pl.DataFrame:
+def tokenised(
+    frame: pl.DataFrame, wanted: np.ndarray, table: TypeTable, config: PrepareConfig
+) -> pl.DataFrame:
     """Return the wanted segments with their words as numbers of the table, and whether they are junk, which the whole review tells."""
     if not wanted.all():
         frame = frame.with_columns(wanted=wanted).filter(pl.col("wanted").any().over("review"))
@@ -195,18 +213,24 @@ def tokenised(frame: pl.DataFrame, wanted: np.ndarray, table: TypeTable, config:
     tokens = tokens if wanted.all() else extract(frame["text"])
     ends = np.concatenate([[0], np.cumsum(tokens.lengths, dtype=np.int64)])
     codes = arrow.LargeListArray.from_arrays(ends, table.renumber(tokens))
-    return frame.select("review", "sentence", "text", "junk", "key", pl.Series("codes", codes, dtype=pl.List(pl.Int32)))
+    return frame.select(
+        "review", "sentence", "text", "junk", "key", pl.Series("codes", codes, dtype=pl.List(pl.Int32))
+    )
 
 
 def index_segments(segments: pl.DataFrame, tokens: Tokens, config: PrepareConfig, seen: int) -> Corpus:
     """Count lemmas, choose the vocabulary and index the segments with it; reviews and sentences of a sample are numbered anew."""
     vocabulary, id_of_type = build_vocabulary(tokens, ~segments["junk"].to_numpy(), config)
-    numbers = [pl.col(name) if len(segments) == seen else pl.col(name).rle_id() for name in ("review", "sentence")]
+    numbers = [
+        pl.col(name) if len(segments) == seen else pl.col(name).rle_id() for name in ("review", "sentence")
+    ]
     segments = segments.select(*(number.cast(pl.UInt32) for number in numbers), "text", "junk")
     return Corpus(segments, known_ids(tokens, id_of_type), vocabulary, seen)
 
 
-def build_vocabulary(tokens: Tokens, counted: np.ndarray, config: PrepareConfig) -> tuple[Vocabulary, np.ndarray]:
+def build_vocabulary(
+    tokens: Tokens, counted: np.ndarray, config: PrepareConfig
+) -> tuple[Vocabulary, np.ndarray]:
     """Count lemmas over the counted segments; return the frequent ones and the id of each type, -1 if unknown."""
     of_type = pl.Series("lemma", lemmas(tokens.types, config.language), dtype=pl.String)
     occurrences = np.bincount(tokens.codes[np.repeat(counted, tokens.lengths)], minlength=len(tokens.types))
@@ -219,7 +243,9 @@ def build_vocabulary(tokens: Tokens, counted: np.ndarray, config: PrepareConfig)
         .sort("count", "lemma", descending=[True, False])
     )
     vocabulary = Vocabulary(tuple(frequent["lemma"]), tuple(frequent["count"]), config.language)
-    return vocabulary, np.array([vocabulary.index.get(word, -1) if word else -1 for word in of_type], dtype=np.int32)
+    return vocabulary, np.array(
+        [vocabulary.index.get(word, -1) if word else -1 for word in of_type], dtype=np.int32
+    )
 
 
 def is_code(texts: pl.Series) -> pl.Series:

@@ -17,15 +17,25 @@ from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, load_vocabulary
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.evaluate import Gold, read_gold
-from aspectra.fitting import STAGES, Fitted, Progress, Reviews, fit_stages, load_topics, load_trained, load_vectors, save_fitted
-from aspectra.label import PREFIX, label_beta
-from aspectra.mapping import topicmap
-from aspectra.mapping.suggest import Suggestion, suggest_by_dev, suggest_by_words
-from aspectra.mapping.topicmap import Choice, TopicMap
+from aspectra.fitting import (
+    STAGES,
+    Fitted,
+    Progress,
+    Reviews,
+    fit_stages,
+    load_topics,
+    load_trained,
+    load_vectors,
+    save_fitted,
+)
+from aspectra.labelling.gamma import PREFIX, label_beta
 from aspectra.rundir import RunDir
 from aspectra.teacher.train import encode
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import check_language
+from aspectra.topicmap import topicmap
+from aspectra.topicmap.suggest import Suggestion, suggest_by_dev, suggest_by_words
+from aspectra.topicmap.topicmap import Choice, TopicMap
 
 DEFAULT = FitConfig()
 CHUNK = 20_000
@@ -118,7 +128,9 @@ class AspectDetector(BaseEstimator):
         """The parameters as a checked FitConfig."""
         return FitConfig(**self.get_params())
 
-    def fit(self, X: Any, y: object = None, *, run: Path | str | None = None, progress: Progress = quiet) -> Self:
+    def fit(
+        self, X: Any, y: object = None, *, run: Path | str | None = None, progress: Progress = quiet
+    ) -> Self:
         """Discover topics in reviews: texts, or a `Source` of files. With `run`, every stage is kept there and resumed from there."""
         check_language(self.config.language)
         source: Reviews = X if hasattr(X, "texts") else Texts(X)
@@ -141,10 +153,14 @@ class AspectDetector(BaseEstimator):
                 if not 0 <= topic < len(self.topics_.items):
                     raise MapError(f"No topic {topic}: there are topics 0 to {len(self.topics_.items) - 1}.")
                 if topic in aspect_of:
-                    raise MapError(f"Topic {topic} is mapped to both {aspect_of[topic]} and {aspect}. Choose one.")
+                    raise MapError(
+                        f"Topic {topic} is mapped to both {aspect_of[topic]} and {aspect}. Choose one."
+                    )
                 aspect_of[topic] = aspect
         at = topicmap.now()
-        choices = [Choice(item.id, aspect_of.get(item.id), item.keywords, by, at) for item in self.topics_.items]
+        choices = [
+            Choice(item.id, aspect_of.get(item.id), item.keywords, by, at) for item in self.topics_.items
+        ]
         self.topic_map_ = TopicMap(tuple(mapping), tuple(choices), self.topics_.fingerprint)
         return self
 
@@ -174,7 +190,9 @@ class AspectDetector(BaseEstimator):
     ) -> Sequence[Suggestion]:
         if dev is not None:
             beta = self.topic_probabilities(pl.Series(dev.texts))
-            outcome = suggest_by_dev(np.nan_to_num(beta, nan=1 / beta.shape[1]), dev.aspects, names, seed=self.seed)
+            outcome = suggest_by_dev(
+                np.nan_to_num(beta, nan=1 / beta.shape[1]), dev.aspects, names, seed=self.seed
+            )
             self.dev_estimate_ = outcome.honest
             return outcome.suggestions
         return suggest_by_words(
@@ -194,7 +212,9 @@ class AspectDetector(BaseEstimator):
         """Label segments as they are, one row each."""
         tokens = self.vocabulary_.encode(as_series(segments))
         shares = np.array([item.share for item in self.topics_.items])
-        return label_beta(encode(self.teacher_, tokens, self.max_tokens), tokens.lengths, self._map(), shares, only)
+        return label_beta(
+            encode(self.teacher_, tokens, self.max_tokens), tokens.lengths, self._map(), shares, only
+        )
 
     def label(self, X: Any) -> pl.DataFrame:
         """Split reviews into segments and label each: a row a segment."""
@@ -211,10 +231,14 @@ class AspectDetector(BaseEstimator):
         return np.asarray(self.label_segments(X)["aspect"].to_numpy())
 
     def __getattr__(self, name: str) -> Any:
-        if name == "corpus_" and "_run" in self.__dict__:  # a loaded detector reads it only when it is asked for
+        if (
+            name == "corpus_" and "_run" in self.__dict__
+        ):  # a loaded detector reads it only when it is asked for
             self.corpus_ = Corpus.load(self._run)
             return self.corpus_
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}; the names that end in _ are there after fit.")
+        raise AttributeError(
+            f"{type(self).__name__} has no attribute {name!r}; the names that end in _ are there after fit."
+        )
 
     @property
     def classes_(self) -> np.ndarray:
@@ -222,7 +246,9 @@ class AspectDetector(BaseEstimator):
 
     def _map(self) -> TopicMap:
         if not hasattr(self, "topic_map_"):
-            raise MapError("No topic map yet. Map the topics first: detector.suggest_map([…]) or aspectra map RUN --aspects …")
+            raise MapError(
+                "No topic map yet. Map the topics first: detector.suggest_map([…]) or aspectra map RUN --aspects …"
+            )
         return self.topic_map_
 
     def save(self, path: Path | str) -> None:
@@ -231,7 +257,9 @@ class AspectDetector(BaseEstimator):
             raise RunError("There is nothing to save yet. Fit the detector first.")
         run = RunDir(path)
         run.create()
-        save_fitted(Fitted(self.corpus_, self.vectors_, self.trained_, self.topics_, self.marks_), run, self.config)
+        save_fitted(
+            Fitted(self.corpus_, self.vectors_, self.trained_, self.topics_, self.marks_), run, self.config
+        )
         if hasattr(self, "topic_map_"):
             topicmap.write_map(run / rundir.TOPIC_MAP, self.topic_map_)
 

@@ -96,8 +96,14 @@ def read_gold_line(line: bytes, place: str) -> tuple[str, frozenset[str]]:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f'{place} has no text. Write {{"text": "…", "aspects": ["…"]}}.')
     aspects = row.get("aspects")
-    if not isinstance(aspects, list) or not aspects or not all(isinstance(name, str) and name.strip() for name in aspects):
-        raise InputError(f'{place} has no aspects. Write a list of one or more names, such as "aspects": ["{GENERAL}"].')
+    if (
+        not isinstance(aspects, list)
+        or not aspects
+        or not all(isinstance(name, str) and name.strip() for name in aspects)
+    ):
+        raise InputError(
+            f'{place} has no aspects. Write a list of one or more names, such as "aspects": ["{GENERAL}"].'
+        )
     return text, frozenset(name.strip() for name in aspects)
 
 
@@ -106,7 +112,9 @@ def keep_only(gold: Gold, aspects: Sequence[str]) -> Gold:
     pairs = [(text, names & set(aspects)) for text, names in zip(gold.texts, gold.aspects, strict=True)]
     kept = [(text, names) for text, names in pairs if names]
     if not kept:
-        raise InputError(f"No gold segment has one of the aspects {', '.join(aspects)}. Check their spelling.")
+        raise InputError(
+            f"No gold segment has one of the aspects {', '.join(aspects)}. Check their spelling."
+        )
     return Gold(texts=tuple(text for text, _ in kept), aspects=tuple(names for _, names in kept))
 
 
@@ -114,7 +122,9 @@ def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Seq
     member = gold_matrix(gold, aspects)
     answers = answer_numbers(predicted, aspects)
     if len(member) != len(answers):
-        raise InputError(f"{len(member)} gold segments but {len(answers)} predictions: give one prediction for each segment.")
+        raise InputError(
+            f"{len(member)} gold segments but {len(answers)} predictions: give one prediction for each segment."
+        )
     confusion = count_confusion(member, answers)
     most_frequent = int(member.sum(axis=0).argmax())
     majority = averages(count_confusion(member, np.full_like(answers, most_frequent)), aspects)
@@ -151,7 +161,9 @@ def answer_numbers(predicted: Sequence[str], aspects: Sequence[str]) -> np.ndarr
     number = {aspect: index for index, aspect in enumerate(aspects)}
     unknown = sorted(set(predicted) - set(number))
     if unknown:
-        raise InputError(f"Predicted aspect {', '.join(unknown)} is not among the aspects {', '.join(aspects)}.")
+        raise InputError(
+            f"Predicted aspect {', '.join(unknown)} is not among the aspects {', '.join(aspects)}."
+        )
     return np.array([number[name] for name in predicted], dtype=np.int64)
 
 
@@ -167,7 +179,8 @@ def rates(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return precision, recall and F1 per aspect, 0 where undefined."""
     right, support, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
     return tuple(
-        top / np.maximum(below, 1) for top, below in ((right, predicted), (right, support), (2 * right, support + predicted))
+        top / np.maximum(below, 1)
+        for top, below in ((right, predicted), (right, support), (2 * right, support + predicted))
     )
 
 
@@ -189,7 +202,9 @@ def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
         "precision_weighted": np.average(precision, weights=support),
         "recall_weighted": np.average(recall, weights=support),
         "f1_weighted": np.average(f1, weights=support),
-        "f1_micro_without_general": 2 * np.diag(confusion)[counted].sum() / max((support + predicted)[counted].sum(), 1),
+        "f1_micro_without_general": 2
+        * np.diag(confusion)[counted].sum()
+        / max((support + predicted)[counted].sum(), 1),
         "f1_macro_without_general": f1[counted].mean() if counted.any() else 0.0,
     }
     return {name: float(value) for name, value in values.items()}
@@ -227,7 +242,8 @@ def grade(labeller: Labeller, gold: Gold, only: tuple[str, ...] | None = None) -
     answers = frame["aspect"].to_list()
     right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
     return Grade(
-        score(gold.aspects, answers, only or tuple(labeller.classes_)), coverage_curve(right, frame["probability"].to_numpy())
+        score(gold.aspects, answers, only or tuple(labeller.classes_)),
+        coverage_curve(right, frame["probability"].to_numpy()),
     )
 
 
@@ -238,5 +254,7 @@ def coverage_curve(right: Sequence[bool], confidence: np.ndarray, points: int = 
     sure = confidence[order]
     last = np.flatnonzero(np.append(sure[1:] < sure[:-1], True))  # the last of each equal run
     wanted = np.linspace(1 / points, 1, points) * len(order)
-    chosen = sorted({int(last[np.searchsorted(last + 1, want - 1e-9).clip(0, len(last) - 1)]) for want in wanted})
+    chosen = sorted(
+        {int(last[np.searchsorted(last + 1, want - 1e-9).clip(0, len(last) - 1)]) for want in wanted}
+    )
     return tuple(Coverage(float(sure[at]), (at + 1) / len(order), float(accuracy[at])) for at in chosen)

@@ -59,7 +59,12 @@ def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress:
     """Run the stages in order; with a run directory, those already finished there are loaded instead."""
     marks = stage_marks(source, config)
 
-    def stage(name: str, make: Callable[[], Made], save: Callable[[Made, RunDir], None], load: Callable[[RunDir], Made]) -> Made:
+    def stage(
+        name: str,
+        make: Callable[[], Made],
+        save: Callable[[Made, RunDir], None],
+        load: Callable[[RunDir], Made],
+    ) -> Made:
         progress(name, 0.0)
         if run and run.finished(name, marks[name]):
             made = load(run)
@@ -88,7 +93,9 @@ def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress:
     )
     trained = stage(
         "teacher",
-        lambda: train(corpus.tokens, corpus.trainable(config.min_tokens), vectors, config, telling("teacher")),
+        lambda: train(
+            corpus.tokens, corpus.trainable(config.min_tokens), vectors, config, telling("teacher")
+        ),
         save_trained,
         lambda home: load_trained(home, vectors, config),
     )
@@ -141,7 +148,9 @@ def save_trained(trained: Trained, run: RunDir) -> None:
     """Write what the teacher learnt (the word vectors have a file of their own) and how its losses went."""
     learnt = {name: tensor for name, tensor in trained.teacher.state_dict().items() if name != "vectors"}
     rundir.write_atomic(run / rundir.TEACHER, to_bytes(learnt))
-    rundir.write_atomic(run / rundir.HISTORY, "".join(json.dumps(line) + "\n" for line in trained.history).encode())
+    rundir.write_atomic(
+        run / rundir.HISTORY, "".join(json.dumps(line) + "\n" for line in trained.history).encode()
+    )
 
 
 def load_trained(run: RunDir, vectors: WordVectors, config: TeacherConfig) -> Trained:

@@ -17,7 +17,9 @@ def warmup_rate(step: int, factor: float, model_size: float, warmup: int) -> flo
 def clip_gradients(parameters: list[nn.Parameter], longest: float) -> None:
     """Shorten the gradient of all parameters together to this norm; torch's own function takes five times as long on small ones."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norm = float(torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients])))
+    norm = float(
+        torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]))
+    )
     if norm > longest:
         for gradient in gradients:
             gradient.mul_(longest / norm)

@@ -46,7 +46,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
     except OSError as error:
-        raise RunError(f"Cannot write {path}: {error.strerror or error}. Choose a folder that you may write to.") from error
+        raise RunError(
+            f"Cannot write {path}: {error.strerror or error}. Choose a folder that you may write to."
+        ) from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -110,7 +112,9 @@ class RunDir:
             self._sweep()
             return
         if self.path.is_dir() and any(not path.name.startswith(".") for path in self.path.iterdir()):
-            raise RunError(f"{self.path} is not empty and not a run of aspectra. Choose another --run, or empty it first.")
+            raise RunError(
+                f"{self.path} is not empty and not a run of aspectra. Choose another --run, or empty it first."
+            )
         write_json(self / MANIFEST, {"format": FORMAT, "stages": {}})
 
     def _sweep(self) -> None:
@@ -121,7 +125,9 @@ class RunDir:
 
     def _manifest(self) -> dict[str, Any]:
         if not self.path.is_dir():
-            raise RunError(f"{self.path} is not there. Make it first: aspectra fit reviews.csv --run {self.path}")
+            raise RunError(
+                f"{self.path} is not there. Make it first: aspectra fit reviews.csv --run {self.path}"
+            )
         if not (self / MANIFEST).exists():
             raise RunError(
                 f"{self.path} is not a run of aspectra: it has no {MANIFEST}. Name the folder given to aspectra fit --run."
@@ -134,7 +140,9 @@ class RunDir:
                 "Update aspectra, or fit the reviews again into a new --run."
             )
         if not isinstance(manifest.get("stages"), dict):
-            raise RunError(f"{self / MANIFEST} is damaged (no stages). Fit the reviews again into a new --run.")
+            raise RunError(
+                f"{self / MANIFEST} is damaged (no stages). Fit the reviews again into a new --run."
+            )
         return manifest
 
     def config(self) -> dict[str, Any]:
@@ -157,8 +165,15 @@ class RunDir:
     def finish(self, stage: str, mark: str) -> None:
         """Record a stage as complete and forget those after it, whose input has changed."""
         order = list(STAGE_FILES)
-        kept = {name: entry for name, entry in self._manifest()["stages"].items() if order.index(name) < order.index(stage)}
-        kept[stage] = {"fingerprint": mark, "files": {name: checksum(self / name) for name in STAGE_FILES[stage]}}
+        kept = {
+            name: entry
+            for name, entry in self._manifest()["stages"].items()
+            if order.index(name) < order.index(stage)
+        }
+        kept[stage] = {
+            "fingerprint": mark,
+            "files": {name: checksum(self / name) for name in STAGE_FILES[stage]},
+        }
         write_json(self / MANIFEST, {"format": FORMAT, "stages": kept})
 
     def check(self, *stages: str) -> None:
@@ -171,7 +186,9 @@ class RunDir:
                 )
             for name, digest in done[stage]["files"].items():
                 if not self._whole(name, digest):
-                    raise RunError(f"{self / name} is missing or damaged. Repeat the fit: it makes again what is not whole.")
+                    raise RunError(
+                        f"{self / name} is missing or damaged. Repeat the fit: it makes again what is not whole."
+                    )
 
     def mark(self, stage: str) -> str:
         """Return the fingerprint under which a stage was finished."""

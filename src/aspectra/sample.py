@@ -32,17 +32,39 @@ SEEDS: dict[str, list[str]] = {
     "Service": ["refund", "warranty", "support", "delivery", "repair"],
     "Ease of use": ["setup", "manual", "button", "refill", "app"],
 }
-PRODUCTS = ("Velluta One", "Velluta Duo", "Torrevo 500", "Mokkari Pro", "Perkolo Mini", "Caffonda Classic", "Lindero S")
+PRODUCTS = (
+    "Velluta One",
+    "Velluta Duo",
+    "Torrevo 500",
+    "Mokkari Pro",
+    "Perkolo Mini",
+    "Caffonda Classic",
+    "Lindero S",
+)
 TREND_PRODUCT = "Torrevo 500"
 FIRST_DAY, DAYS = date(2023, 1, 1), 731
 TREND_START = date(2024, 9, 1)
 
-SHARES = {GENERAL: 39, "Taste": 15, "Cleaning": 10, "Ease of use": 9, "Design": 8, "Price": 8, "Service": 7, "Noise": 6}
+SHARES = {
+    GENERAL: 39,
+    "Taste": 15,
+    "Cleaning": 10,
+    "Ease of use": 9,
+    "Design": 8,
+    "Price": 8,
+    "Service": 7,
+    "Noise": 6,
+}
 TREND_FACTOR = 7  # how much more often a review within the trend speaks about noise
 RATINGS, TREND_RATINGS = (13, 8, 11, 23, 45), (30, 25, 20, 15, 10)  # weights of 1 to 5 stars
 GOOD = {1: 0.08, 2: 0.3, 3: 0.5, 4: 0.8, 5: 0.94}  # chance that a clause is good, by rating
 LENGTHS = (12, 16, 18, 17, 14, 10, 6, 4, 3)  # weights of 1 to 9 sentences
-AND, BUT, OPENER, CLOSER = 0.2, 0.09, 0.16, 0.1  # chances per sentence of a second clause, of words before and after
+AND, BUT, OPENER, CLOSER = (
+    0.2,
+    0.09,
+    0.16,
+    0.1,
+)  # chances per sentence of a second clause, of words before and after
 EMOJI, NEWLINES, SLOPPY = 0.1, 0.05, 0.15  # chances per review; a sloppy writer uses no capitals
 TYPO = 0.004, 0.03  # chance per word, of careful and sloppy writers
 
@@ -114,7 +136,9 @@ def draw_gold(rng: random.Random, n_gold: int, seen: set[str]) -> pl.DataFrame:
         key = bare(sentence.text)
         if key not in seen:
             gold.setdefault(key, sentence)
-    return pl.DataFrame({"text": [s.text for s in gold.values()], "aspects": [s.aspects for s in gold.values()]})
+    return pl.DataFrame(
+        {"text": [s.text for s in gold.values()], "aspects": [s.aspects for s in gold.values()]}
+    )
 
 
 def bare(text: str) -> str:

@@ -49,7 +49,10 @@ class Topics:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        tuples: Any = [{name: tuple(v) if isinstance(v, list) else v for name, v in item.items()} for item in values["items"]]
+        tuples: Any = [
+            {name: tuple(v) if isinstance(v, list) else v for name, v in item.items()}
+            for item in values["items"]
+        ]
         items = [Topic(**item) for item in tuples]
         return cls(tuple(items), values["diversity"], values["fingerprint"])
 
@@ -72,13 +75,20 @@ def interpret(teacher: Teacher, vectors: WordVectors, corpus: Corpus, max_tokens
             weights=tuple(round(float(weight), 4) for weight in weights[topic]),
             share=round(float(shares[topic]), 5),
             coherence=round(float(npmi[topic]), 4),
-            typical=tuple(corpus.segments["text"][int(rows[row])] for row in typical(beta[:, topic], sample, corpus, rows)),
+            typical=tuple(
+                corpus.segments["text"][int(rows[row])]
+                for row in typical(beta[:, topic], sample, corpus, rows)
+            ),
         )
         for topic in range(len(matrix))
     ]
-    distinct = len({word for item in items for word in item.keywords}) / sum(len(item.keywords) for item in items)
+    distinct = len({word for item in items for word in item.keywords}) / sum(
+        len(item.keywords) for item in items
+    )
     return Topics(
-        tuple(items), round(distinct, 4), rundir.fingerprint([item.keywords for item in items], matrix.round(5).tolist())
+        tuple(items),
+        round(distinct, 4),
+        rundir.fingerprint([item.keywords for item in items], matrix.round(5).tolist()),
     )
 
 
@@ -124,7 +134,8 @@ def count_together(tokens: Ragged, column: np.ndarray, n: int) -> np.ndarray:
     columns = column[tokens.ids]
     rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
     there = csr_matrix(
-        (np.ones(int((columns >= 0).sum()), np.int32), (rows[columns >= 0], columns[columns >= 0])), shape=(len(tokens), n)
+        (np.ones(int((columns >= 0).sum()), np.int32), (rows[columns >= 0], columns[columns >= 0])),
+        shape=(len(tokens), n),
     )
     there.data[:] = 1
     return np.asarray((there.T @ there).todense())

@@ -39,7 +39,9 @@ class Sentences:
         self.each_pass()
 
 
-def learn_vectors(sentences: Ragged, vocabulary: Vocabulary, config: VectorsConfig, seed: int, progress: Progress) -> WordVectors:
+def learn_vectors(
+    sentences: Ragged, vocabulary: Vocabulary, config: VectorsConfig, seed: int, progress: Progress
+) -> WordVectors:
     """Train skip-gram vectors; with one worker the same seed gives the same bytes."""
     from gensim.models import Word2Vec
 
@@ -68,4 +70,6 @@ def learn_vectors(sentences: Ragged, vocabulary: Vocabulary, config: VectorsConf
         total_words=len(sentences.ids),
         epochs=epochs,
     )
-    return WordVectors(vocabulary.words, np.ascontiguousarray(model.wv[list(vocabulary.words)], dtype=np.float32))
+    return WordVectors(
+        vocabulary.words, np.ascontiguousarray(model.wv[list(vocabulary.words)], dtype=np.float32)
+    )

@@ -48,13 +48,21 @@ def each(field: str, *values: float) -> dict[str, dict[str, Any]]:
 def entropies(*pairs: tuple[float, float]) -> dict[str, dict[str, Any]]:
     """Filters for soft targets and, as in the paper, for the teacher's answers alone."""
     soft: dict[str, dict[str, Any]] = {"off": {}} | {
-        f"χ_G {general:g}, χ_NG {other:g}": {"general_entropy": general, "aspect_entropy": other} for general, other in pairs
+        f"χ_G {general:g}, χ_NG {other:g}": {"general_entropy": general, "aspect_entropy": other}
+        for general, other in pairs
     }
-    return soft | {f"hard labels, {name}": {"sharpness": 1000.0, **settings} for name, settings in soft.items()}
+    return soft | {
+        f"hard labels, {name}": {"sharpness": 1000.0, **settings} for name, settings in soft.items()
+    }
 
 
 ALL = (
-    Ablation("attention", "Attention", {kind: {"attention": kind} for kind in ("smooth", "regular", "mean")}, "smooth"),
+    Ablation(
+        "attention",
+        "Attention",
+        {kind: {"attention": kind} for kind in ("smooth", "regular", "mean")},
+        "smooth",
+    ),
     Ablation("lambda", "Smoothness λ", each("smoothness", 0.1, 0.25, 0.5, 1, 2, 3, 4, 5), "0.5", True),
     Ablation("batch", "Batch size", each("batch_size", 10, 20, 50, 100, 200), "50", True),
     Ablation("topics", "Number of topics", each("n_topics", 10, 20, 30, 60, 100), "60", True),

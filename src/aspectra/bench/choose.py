@@ -19,7 +19,9 @@ def choose_sets(names: str | None, data: Path | None) -> tuple[str, ...]:
         return (SAMPLE,)
     found = tuple(name for name in PUBLISHED_SETS if complete(name, data))
     if not found:
-        raise InputError(f"{data} holds none of the sets {', '.join(PUBLISHED_SETS)} whole. See docs/benchmark.md for the files.")
+        raise InputError(
+            f"{data} holds none of the sets {', '.join(PUBLISHED_SETS)} whole. See docs/benchmark.md for the files."
+        )
     return found
 
 
@@ -42,7 +44,12 @@ def known(names: str, all_names: tuple[str, ...], kind: str) -> tuple[str, ...]:
 
 def quality_cells(sets: tuple[str, ...], systems: list[System], seeds: int) -> list[Cell]:
     """Return a cell for every set, system and seed; a system without chance has one."""
-    return [Cell(one, system, seed) for one in sets for system in systems for seed in range(seeds if system.seeded else 1)]
+    return [
+        Cell(one, system, seed)
+        for one in sets
+        for system in systems
+        for seed in range(seeds if system.seeded else 1)
+    ]
 
 
 def rebuild_command(part: str, data: Path | None, **others: str | None) -> str:

@@ -43,7 +43,11 @@ class AnnotatedReview:
 def load_oposum(path: Path) -> Gold:
     """Read all segments of one .asp file, in order."""
     reviews = parse_asp(path)
-    return make_gold((text, aspects) for review in reviews for text, aspects in zip(review.texts, review.aspects, strict=True))
+    return make_gold(
+        (text, aspects)
+        for review in reviews
+        for text, aspects in zip(review.texts, review.aspects, strict=True)
+    )
 
 
 def load_citysearch(folder: Path, aspects: Iterable[str] = tuple(RESTAURANT_ASPECTS.values())) -> Gold:
@@ -51,7 +55,9 @@ def load_citysearch(folder: Path, aspects: Iterable[str] = tuple(RESTAURANT_ASPE
     wanted = {frozenset((aspect,)) for aspect in aspects}
     texts, labels = read_lines(folder / "test.txt"), read_lines(folder / "test_label.txt")
     if len(texts) != len(labels):
-        raise InputError(f"{folder / 'test.txt'} has {len(texts)} lines but test_label.txt has {len(labels)}: they must match.")
+        raise InputError(
+            f"{folder / 'test.txt'} has {len(texts)} lines but test_label.txt has {len(labels)}: they must match."
+        )
     for name, lines in (("test.txt", texts), ("test_label.txt", labels)):
         blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
         if blank is not None:
@@ -65,7 +71,9 @@ def load_citysearch(folder: Path, aspects: Iterable[str] = tuple(RESTAURANT_ASPE
 def load_semeval(paths: Iterable[Path]) -> Gold:
     """Read the sentences whose only category is food, service (Staff) or ambience, from files of 2014, 2015 or 2016."""
     pairs = [pair for path in paths for pair in parse_semeval(path)]
-    return make_gold(pair for pair in pairs if len(pair[1]) == 1 and pair[1] <= set(RESTAURANT_ASPECTS.values()))
+    return make_gold(
+        pair for pair in pairs if len(pair[1]) == 1 and pair[1] <= set(RESTAURANT_ASPECTS.values())
+    )
 
 
 def load_seedwords(path: Path, aspects: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -84,13 +92,18 @@ def load_seedwords(path: Path, aspects: Sequence[str]) -> dict[str, dict[str, fl
 
 def load_aspects(path: Path) -> tuple[str, ...]:
     """Read the aspects of an .asp file in its own order, which is also the order of its seed words."""
-    return tuple(OPOSUM_ASPECTS.get(name, name.replace("_", " ").title()) for name in read_lines(path)[0].split("|"))
+    return tuple(
+        OPOSUM_ASPECTS.get(name, name.replace("_", " ").title()) for name in read_lines(path)[0].split("|")
+    )
 
 
 def parse_asp(path: Path) -> list[AnnotatedReview]:
     """Read reviews: an id line, then `text TAB number[ number…]` per segment, then a blank line."""
     names = load_aspects(path)
-    return [parse_review(path, number, block, names) for number, block in split_blocks(read_lines(path)[1:], first=2)]
+    return [
+        parse_review(path, number, block, names)
+        for number, block in split_blocks(read_lines(path)[1:], first=2)
+    ]
 
 
 def split_blocks(lines: Sequence[str], first: int) -> Iterator[tuple[int, list[str]]]:
@@ -108,7 +121,9 @@ def parse_review(path: Path, number: int, block: Sequence[str], names: Sequence[
     """Read one block of lines, the first of which is line `number` of the file."""
     review_id, *lines = block
     if "\t" in review_id or not lines:
-        raise InputError(f"{path}, line {number}: expected a review id and below it its segments, got {review_id!r}.")
+        raise InputError(
+            f"{path}, line {number}: expected a review id and below it its segments, got {review_id!r}."
+        )
     texts, aspects = [], []
     for offset, line in enumerate(lines, start=1):
         text, _, labels = line.rpartition("\t")
@@ -136,7 +151,9 @@ class TrnReviews:
     def text(self, number: int, block: Sequence[str]) -> str:
         head, *sentences = block
         if len(head.split()) != 2 or not sentences:
-            raise InputError(f"{self.path}, line {number}: expected an id, a rating and below them sentences, got {head!r}.")
+            raise InputError(
+                f"{self.path}, line {number}: expected an id, a rating and below them sentences, got {head!r}."
+            )
         return "\n".join(" ".join(sentence.replace(EDU_BREAK, " ").split()) for sentence in sentences)
 
     def fingerprint(self) -> list[str]:

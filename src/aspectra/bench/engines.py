@@ -76,7 +76,18 @@ def memory(process: int) -> int:
 def label(run: Path, inputs: Path, output: Path, engine: str) -> tuple[float, float, dict[str, str]]:
     """Label a folder; return seconds, peak memory in GB and the checksums of what was written."""
     shutil.rmtree(output, ignore_errors=True)
-    words = ["label", str(run), str(inputs), "-o", f"{output}/", "--model", "teacher", "--engine", engine, "--quiet"]
+    words = [
+        "label",
+        str(run),
+        str(inputs),
+        "-o",
+        f"{output}/",
+        "--model",
+        "teacher",
+        "--engine",
+        engine,
+        "--quiet",
+    ]
     seconds, peak = measured_with_children(words)
     return seconds, peak, {path.name: checksum(path) for path in sorted(output.glob("*.parquet"))}
 
@@ -84,18 +95,25 @@ def label(run: Path, inputs: Path, output: Path, engine: str) -> tuple[float, fl
 def main(
     run: Annotated[Path, typer.Argument(help="A mapped run.")],
     home: Annotated[Path, typer.Option(help="Folder for inputs and outputs.")],
-    size: Annotated[list[int], typer.Option(help="How many segments; give it several times.")] = [1_000_000, 5_000_000],  # noqa: B006
+    size: Annotated[list[int], typer.Option(help="How many segments; give it several times.")] = [
+        1_000_000,
+        5_000_000,
+    ],  # noqa: B006
 ) -> None:
     """Print a table row for each engine and size."""
     print(f"Load average before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.\n")
-    print("| engine | rows | seconds | rows/s | peak memory, all processes |\n|---|---|---|---|---|", flush=True)
+    print(
+        "| engine | rows | seconds | rows/s | peak memory, all processes |\n|---|---|---|---|---|", flush=True
+    )
     equal = True
     for rows in size:
         make_files(run, home / f"in-{rows}", rows)
         written = []
         for engine in ("local", "ray"):
             seconds, peak, sums = label(run, home / f"in-{rows}", home / f"out-{engine}-{rows}", engine)
-            print(f"| {engine} | {rows:,} | {seconds:.0f} | {rows / seconds:,.0f} | {peak:.2f} GB |", flush=True)
+            print(
+                f"| {engine} | {rows:,} | {seconds:.0f} | {rows / seconds:,.0f} | {peak:.2f} GB |", flush=True
+            )
             written.append(sums)
         equal = equal and len(written[0]) == rows // EACH and written[0] == written[1]
     print(f"\nThe engines wrote the same bytes: {equal}. Load average after: {os.getloadavg()[0]:.1f}.")

@@ -73,8 +73,14 @@ ORIGINS = {
     ),
     "semeval": Origin(
         (
-            Remote("semeval/restaurants-2014-test.xml", "3ca8e63fe883bc694e93e062c68c0ddfa670b41f7f91d1dd6896b057faf94953"),
-            Remote("semeval/restaurants-2015-test.xml", "26085008a5182381504fefdb7b56654baccd08851c900e6b05452055d9cfede9"),
+            Remote(
+                "semeval/restaurants-2014-test.xml",
+                "3ca8e63fe883bc694e93e062c68c0ddfa670b41f7f91d1dd6896b057faf94953",
+            ),
+            Remote(
+                "semeval/restaurants-2015-test.xml",
+                "26085008a5182381504fefdb7b56654baccd08851c900e6b05452055d9cfede9",
+            ),
         ),
         "SemEval asks for a registration: get the restaurants test files with gold labels of 2014 (task 4) and 2015 (task 12) at "
         "http://metashare.ilsp.gr:8080 and save them as {folder}/semeval/restaurants-2014-test.xml and restaurants-2015-test.xml.",
@@ -113,10 +119,14 @@ def fetch(file: Remote, path: Path, by_hand: str, progress: Progress) -> None:
         raise InputError(f"{file.url} answers {error.code} ({error.reason}). {by_hand}") from None
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
-        raise InputError(f"Cannot reach {file.url} ({reason}): is there a network? Repeat to go on, or: {by_hand}") from None
+        raise InputError(
+            f"Cannot reach {file.url} ({reason}): is there a network? Repeat to go on, or: {by_hand}"
+        ) from None
     if checksum(part) != file.sha256:
         part.unlink()
-        raise InputError(f"{file.url} is not the published file (another SHA-256); nothing was kept. {by_hand}")
+        raise InputError(
+            f"{file.url} is not the published file (another SHA-256); nothing was kept. {by_hand}"
+        )
     os.replace(part, path)
 
 

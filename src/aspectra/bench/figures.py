@@ -49,7 +49,10 @@ def save(figure: Any, folder: Path, name: str) -> str:
     for kind in ("png", "svg"):
         with atomic_path(folder / f"{name}.{kind}") as path:
             figure.savefig(
-                path, format=kind, bbox_inches="tight", metadata={"Date": None} if kind == "svg" else {"Software": None}
+                path,
+                format=kind,
+                bbox_inches="tight",
+                metadata={"Date": None} if kind == "svg" else {"Software": None},
             )
     plotting().close(figure)
     return f"{name}.png"
@@ -59,11 +62,18 @@ def draw_quality(outcomes: Sequence[Outcome], folder: Path) -> str:
     """Draw one panel a set: every seed, mean and spread of every system, and the paper's teacher and best student as lines."""
     sets, systems = distinct(one.set for one in outcomes), distinct(one.name for one in outcomes)
     figure, panels = plotting().subplots(
-        1, len(sets), figsize=(2.4 + 2.3 * len(sets), 0.9 + 0.34 * len(systems)), sharey=True, squeeze=False, layout="constrained"
+        1,
+        len(sets),
+        figsize=(2.4 + 2.3 * len(sets), 0.9 + 0.34 * len(systems)),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
     )
     for panel, one in zip(panels[0], sets, strict=True):
         values = [values_of(outcomes, one, name, test_figure(SETS[one].headline)) for name in systems]
-        draw_rows(panel, values, max(max(map(spread, filter(None, values)), default=(0.0, 0.0))[0] - WIDEST, 0))
+        draw_rows(
+            panel, values, max(max(map(spread, filter(None, values)), default=(0.0, 0.0))[0] - WIDEST, 0)
+        )
         draw_published(panel, one)
         panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
         panel.set_xlabel("weighted F1" if SETS[one].headline == "f1_weighted" else "micro F1")
@@ -79,11 +89,21 @@ def draw_rows(panel: Any, values: Sequence[Sequence[float]], left: float) -> Non
         mean, sd = spread(found) if found else (np.nan, np.nan)
         if mean < left:
             panel.annotate(
-                f"◂ {mean:.1f}", (left, place), (4, 0), textcoords="offset points", va="center", fontsize=8, color=COLOURS[0]
+                f"◂ {mean:.1f}",
+                (left, place),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+                color=COLOURS[0],
             )
         elif found:
-            panel.plot(100 * np.array(found), [place] * len(found), "o", color=COLOURS[0], alpha=0.25, markersize=4)
-            panel.errorbar(mean, place, xerr=np.nan_to_num(sd), fmt="o", color=COLOURS[0], markersize=6, capsize=3)
+            panel.plot(
+                100 * np.array(found), [place] * len(found), "o", color=COLOURS[0], alpha=0.25, markersize=4
+            )
+            panel.errorbar(
+                mean, place, xerr=np.nan_to_num(sd), fmt="o", color=COLOURS[0], markersize=6, capsize=3
+            )
     panel.set_xlim(left=left)
 
 
@@ -101,7 +121,9 @@ def draw_published(panel: Any, one: str) -> None:
     if teacher is not None:
         best = max(published.TABLES[name][one] for name in published.STUDENTS)
         panel.axvline(teacher, color=PAPER, linestyle="--", linewidth=1.2, label="published: SSCL (teacher)")
-        panel.axvline(best, color=PAPER, linestyle=":", linewidth=1.6, label="published: best SSCLS (student)")
+        panel.axvline(
+            best, color=PAPER, linestyle=":", linewidth=1.6, label="published: best SSCLS (student)"
+        )
 
 
 def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:
@@ -113,7 +135,11 @@ def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:
     )
     for panel, one in zip(panels[0], sets, strict=True):
         for place, name in enumerate(systems):
-            curves = [row.values["coverage"] for row in outcomes if (row.set, row.name) == (one, name) and not row.error]
+            curves = [
+                row.values["coverage"]
+                for row in outcomes
+                if (row.set, row.name) == (one, name) and not row.error
+            ]
             if curves:
                 share, right = 100 * np.mean(curves, axis=0).T
                 panel.plot(share, right, color=COLOURS[place % len(COLOURS)], label=title(name))
@@ -136,12 +162,21 @@ def draw_ablation(outcomes: Sequence[Outcome], ablation: Ablation, folder: Path)
         layout="constrained",
     )
     for place, (panel, one) in enumerate(zip(panels[0], sets, strict=True)):
-        figures = [values_of(outcomes, one, f"{ablation.name} {value}", test_figure(SETS[one].headline)) for value in values]
+        figures = [
+            values_of(outcomes, one, f"{ablation.name} {value}", test_figure(SETS[one].headline))
+            for value in values
+        ]
         there = [number for number, found in zip(numbers, figures, strict=True) if found]
         spreads = np.array([spread(found) for found in figures if found]).reshape(-1, 2)
         line = "-o" if ablation.numbers else "o"
         panel.errorbar(
-            there, spreads[:, 0], yerr=np.nan_to_num(spreads[:, 1]), fmt=line, color=COLOURS[place], capsize=3, label="aspectra"
+            there,
+            spreads[:, 0],
+            yerr=np.nan_to_num(spreads[:, 1]),
+            fmt=line,
+            color=COLOURS[place],
+            capsize=3,
+            label="aspectra",
         )
         draw_published_values(panel, ablation, one, dict(zip(values, numbers, strict=True)))
         default = numbers[values.index(ablation.default)]
@@ -156,10 +191,14 @@ def draw_ablation(outcomes: Sequence[Outcome], ablation: Ablation, folder: Path)
 
 def draw_published_values(panel: Any, ablation: Ablation, one: str, number_of: dict[str, float]) -> None:
     paper = published.ABLATIONS.get(ablation.name, {})
-    points = [(number_of[value], row[one]) for value, row in paper.items() if one in row and value in number_of]
+    points = [
+        (number_of[value], row[one]) for value, row in paper.items() if one in row and value in number_of
+    ]
     if points:
         x, y = zip(*points, strict=True)
-        panel.plot(x, y, "--D" if ablation.numbers else "D", color=PAPER, markerfacecolor="white", label="published")
+        panel.plot(
+            x, y, "--D" if ablation.numbers else "D", color=PAPER, markerfacecolor="white", label="published"
+        )
 
 
 def set_scale(panel: Any, ablation: Ablation, numbers: Sequence[float], values: Sequence[str]) -> None:
@@ -177,7 +216,11 @@ def draw_attention(outcomes: Sequence[Outcome], folder: Path) -> str | None:
         for one in outcomes
         if one.seed == 0 and not one.error and "attention" in one.values["facts"]
     }
-    sets = [one for one in distinct(one.set for one in outcomes) if all((one, f"attention {kind}") in rows for kind in kinds)]
+    sets = [
+        one
+        for one in distinct(one.set for one in outcomes)
+        if all((one, f"attention {kind}") in rows for kind in kinds)
+    ]
     pairs = [
         (rows[one, "attention smooth"][place], rows[one, "attention regular"][place], one)
         for one in sets
@@ -185,7 +228,9 @@ def draw_attention(outcomes: Sequence[Outcome], folder: Path) -> str | None:
     ]
     if not pairs:
         return None
-    figure, panels = plotting().subplots(len(pairs), 1, figsize=(9, 1.25 * len(pairs)), squeeze=False, layout="constrained")
+    figure, panels = plotting().subplots(
+        len(pairs), 1, figsize=(9, 1.25 * len(pairs)), squeeze=False, layout="constrained"
+    )
     for panel, (smooth, regular, one) in zip(panels[:, 0], pairs, strict=True):
         words = smooth[0]
         shares = np.array([[share or 0.0 for share in smooth[1]], [share or 0.0 for share in regular[1]]])
@@ -198,7 +243,13 @@ def draw_attention(outcomes: Sequence[Outcome], folder: Path) -> str | None:
         for (row, place), share in np.ndenumerate(shares):
             if share:
                 panel.text(
-                    place, row, f"{share:.2f}", ha="center", va="center", fontsize=8, color="white" if share > 0.6 else "black"
+                    place,
+                    row,
+                    f"{share:.2f}",
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if share > 0.6 else "black",
                 )
     return save(figure, folder, "attention")
 
@@ -209,7 +260,13 @@ def draw_growth(rows: Sequence[dict[str, Any]], folder: Path) -> str:
     figure, (left, right) = plotting().subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for place, (stage, name) in enumerate(STAGES.items()):
         seconds = [row["seconds"][stage] for row in rows]
-        left.loglog(segments, seconds, "-o", color=COLOURS[place], label=f"{name}: exponent {exponent(segments, seconds):.2f}")
+        left.loglog(
+            segments,
+            seconds,
+            "-o",
+            color=COLOURS[place],
+            label=f"{name}: exponent {exponent(segments, seconds):.2f}",
+        )
         memory = [row["peak_gb"][stage] for row in rows]
         right.semilogx(segments, memory, "-o", color=COLOURS[place], label=f"up to {name}")
     left.set_ylabel("seconds")

@@ -35,7 +35,9 @@ def measure_growth(corpus: Corpus, largest: int, progress: Callable[[float], Non
             path = Path(folder) / f"{size}.parquet"
             first_reviews(corpus.segments, size).write_parquet(path)
             command = [sys.executable, "-m", "aspectra.bench.growth", str(path), str(size)]
-            rows.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+            rows.append(
+                json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            )
             progress(sum(sizes[: len(rows)]) / sum(sizes))
     return rows
 
@@ -43,7 +45,9 @@ def measure_growth(corpus: Corpus, largest: int, progress: Callable[[float], Non
 def first_reviews(segments: pl.DataFrame, size: int) -> pl.DataFrame:
     """Return about so many segments, joined to reviews again; a corpus that is too small is repeated."""
     again = -(-size // len(segments))
-    many = pl.concat([segments.select(pl.col("review").cast(pl.Int64) + turn * 10**9, "text") for turn in range(again)])[:size]
+    many = pl.concat(
+        [segments.select(pl.col("review").cast(pl.Int64) + turn * 10**9, "text") for turn in range(again)]
+    )[:size]
     return many.group_by("review", maintain_order=True).agg(pl.col("text").str.join(" ")).select("text")
 
 
@@ -67,7 +71,9 @@ def measure(path: Path, size: int) -> dict[str, Any]:
             seconds[stage], peaks[stage] = time.perf_counter() - starts[stage], peak_gb()
 
     config = FitConfig(segment="clause", min_count=5, vector_epochs=1, steps=size // FitConfig.batch_size)
-    AspectDetector(**{**config.to_dict(), "min_count": 1, "steps": 2}).fit(texts[:WARM_UP])  # loads and compiles what is used
+    AspectDetector(**{**config.to_dict(), "min_count": 1, "steps": 2}).fit(
+        texts[:WARM_UP]
+    )  # loads and compiles what is used
     detector = AspectDetector(**config.to_dict()).fit(texts, progress=note)
     detector.map_topics({"General": range(detector.n_topics)})
     segments = detector.corpus_.segments["text"]
@@ -81,7 +87,11 @@ def measure(path: Path, size: int) -> dict[str, Any]:
 def peak_gb() -> float:
     """Return the peak memory of this process so far; Linux only, else NaN."""
     status = Path("/proc/self/status")
-    return int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024 / 1e9 if status.exists() else float("nan")
+    return (
+        int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024 / 1e9
+        if status.exists()
+        else float("nan")
+    )
 
 
 if __name__ == "__main__":

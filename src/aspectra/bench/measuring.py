@@ -17,11 +17,11 @@ from aspectra.bench.tables import Grid
 from aspectra.corpus import prepare
 from aspectra.errors import InputError
 from aspectra.fitting import Progress
-from aspectra.mapping.topicmap import write_map
 from aspectra.rundir import TOPIC_MAP
 from aspectra.student.card import FOLDER
 from aspectra.student.config import StudentConfig
 from aspectra.student.distill import distill
+from aspectra.topicmap.topicmap import write_map
 
 ROWS = (100_000, 1_000_000)
 SOME = 200_000
@@ -41,7 +41,10 @@ def stage_lines(task: Task) -> Iterator[Line]:
     write_map(task.run / TOPIC_MAP, detector.topic_map_)
     segments = detector.corpus_.segments["text"]
     rate = speed.preparing_rate(list(task.bench.reviews(task.data).texts()), config)
-    yield f"preparing, {config.segment}s", f"{rate['segments_per_second']:,.0f} segments/s ({rate['segments']:,.0f} segments)"
+    yield (
+        f"preparing, {config.segment}s",
+        f"{rate['segments_per_second']:,.0f} segments/s ({rate['segments']:,.0f} segments)",
+    )
     words = speed.tokenising_ratio(segments[:SOME], detector.vocabulary_)
     yield (
         "tokenising and indexing",
@@ -71,7 +74,10 @@ def student_lines(task: Task) -> Iterator[Line]:
 
 def clause_grid(data: Path) -> Grid:
     frame = clause_boundaries(data).drop("both")
-    rows = [[f"{value:.3f}" if isinstance(value, float) else str(value) for value in row] for row in frame.iter_rows()]
+    rows = [
+        [f"{value:.3f}" if isinstance(value, float) else str(value) for value in row]
+        for row in frame.iter_rows()
+    ]
     return Grid("Clause boundaries against OPOSUM's EDUs", frame.columns, rows)
 
 

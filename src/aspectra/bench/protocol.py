@@ -26,7 +26,7 @@ from aspectra.bench.versions import FIT_CODE, code_mark
 from aspectra.detector import AspectDetector, quiet
 from aspectra.evaluate import Gold
 from aspectra.fitting import Progress
-from aspectra.label import PREFIX
+from aspectra.labelling.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
 
@@ -81,12 +81,16 @@ class Task:
     def teacher(self) -> AspectDetector:
         """The fit with the set's own settings, mapped by dev; made once, then read from its folder."""
         config = self.bench.config(self.seed)
-        fitted = AspectDetector(**config.to_dict()).fit(self.bench.reviews(self.data), run=self.run, progress=self.progress)
+        fitted = AspectDetector(**config.to_dict()).fit(
+            self.bench.reviews(self.data), run=self.run, progress=self.progress
+        )
         return fitted.suggest_map(dev=self.dev)
 
     def probabilities(self, labeller: Labeller, texts: Sequence[str]) -> np.ndarray:
         """Label segments and return N×A in the order of the task's aspects, which is not a map's order."""
-        return labeller.label_segments(list(texts)).select(PREFIX + aspect for aspect in self.aspects).to_numpy()
+        return (
+            labeller.label_segments(list(texts)).select(PREFIX + aspect for aspect in self.aspects).to_numpy()
+        )
 
     def variant(self, settings: dict[str, Any]) -> AspectDetector:
         """Fit with other settings, on the stages of the shared fit that stay the same, and map by dev."""
@@ -95,8 +99,12 @@ class Task:
             return self.teacher
         with tempfile.TemporaryDirectory(dir=self.home) as folder:
             run = Path(folder) / "run"
-            shutil.copytree(self.run, run, copy_function=link_or_copy, ignore=shutil.ignore_patterns("student"))
-            fitted = AspectDetector(**config.to_dict()).fit(self.bench.reviews(self.data), run=run, progress=self.progress)
+            shutil.copytree(
+                self.run, run, copy_function=link_or_copy, ignore=shutil.ignore_patterns("student")
+            )
+            fitted = AspectDetector(**config.to_dict()).fit(
+                self.bench.reviews(self.data), run=run, progress=self.progress
+            )
         return fitted.suggest_map(dev=self.dev)
 
 
@@ -156,7 +164,9 @@ class Exam:
     @contextlib.contextmanager
     def sealed(self) -> Iterator[None]:
         watch_opening()
-        files = {os.path.realpath(path) for path in self.task.bench.files(self.task.data, self.task.bench.test)}
+        files = {
+            os.path.realpath(path) for path in self.task.bench.files(self.task.data, self.task.bench.test)
+        }
         SEALED.update(files)
         try:
             yield
@@ -180,7 +190,9 @@ class Exam:
         answers = np.asarray(self.frozen.probabilities(gold.texts))
         shape = (len(gold.texts), len(self.task.aspects))
         if answers.shape != shape or not np.isfinite(answers).all():
-            raise ProtocolError(f"A system must give finite probabilities of shape {shape}, got {answers.shape}.")
+            raise ProtocolError(
+                f"A system must give finite probabilities of shape {shape}, got {answers.shape}."
+            )
         return gold, answers
 
 

@@ -37,7 +37,12 @@ class Places:
 
 
 def publish(
-    part: str, command: str, grids: Sequence[Grid], pictures: dict[str, str], outcomes: Sequence[Outcome], to: Places
+    part: str,
+    command: str,
+    grids: Sequence[Grid],
+    pictures: dict[str, str],
+    outcomes: Sequence[Outcome],
+    to: Places,
 ) -> None:
     """Write everything; `pictures` maps a caption to a figure's file name."""
     drawn = "\n\n".join(f"![{caption}]({FIGURES}/{name})" for caption, name in pictures.items())
@@ -51,7 +56,9 @@ def publish(
 
 def stamp(command: str) -> str:
     """Say when, by what and with which versions."""
-    head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    head = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
     found = versions()
     libraries = ", ".join(f"{name} {found[name]}" for name in ("torch", "scikit-learn", "gensim"))
     return (
@@ -62,7 +69,9 @@ def stamp(command: str) -> str:
 
 def quality_pictures(outcomes: Sequence[Outcome], folder: Path) -> dict[str, str]:
     return {
-        "F1 per set: every seed, mean and spread, published values as lines": figures.draw_quality(outcomes, folder),
+        "F1 per set: every seed, mean and spread, published values as lines": figures.draw_quality(
+            outcomes, folder
+        ),
         "Accuracy when only the surest segments are answered": figures.draw_coverage(outcomes, folder),
     }
 
@@ -73,7 +82,12 @@ def quality_markdown_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
     return [*tables.quality_grids(outcomes), *(tables.aspect_grid(outcomes, SETS[one]) for one in sets)]
 
 
-def ablation_pictures(outcomes: Sequence[Outcome], chosen: Sequence[Ablation], folder: Path) -> dict[str, str]:
+def ablation_pictures(
+    outcomes: Sequence[Outcome], chosen: Sequence[Ablation], folder: Path
+) -> dict[str, str]:
     found = {f"F1 by {one.title}": figures.draw_ablation(outcomes, one, folder) for one in chosen}
     attention = figures.draw_attention(outcomes, folder)
-    return {**found, **({"Smooth and regular attention on segments of our own": attention} if attention else {})}
+    return {
+        **found,
+        **({"Smooth and regular attention on segments of our own": attention} if attention else {}),
+    }

@@ -79,7 +79,10 @@ def run_cells(wanted: Sequence[Cell], data: Path | None, home: Path, jobs: int, 
     """Run all cells, or read what an earlier run has left; return outcomes in the order of the cells."""
     folders = prepare_folders(tuple(dict.fromkeys(cell.set for cell in wanted)), data, home)
     order = sorted(wanted, key=lambda cell: (-corpus_size(cell, folders), cell.set, cell.seed))
-    groups = [(folders[key[0]], home, list(members)) for key, members in groupby(order, key=lambda cell: (cell.set, cell.seed))]
+    groups = [
+        (folders[key[0]], home, list(members))
+        for key, members in groupby(order, key=lambda cell: (cell.set, cell.seed))
+    ]
     results = in_turn(groups, tell) if jobs == 1 else side_by_side(groups, jobs, tell)
     found = {(one.set, one.name, one.seed): one for one in results}
     return [found[cell.set, cell.name, cell.seed] for cell in wanted]
@@ -127,7 +130,11 @@ def run_group(group: Group, tell: Tell) -> Iterator[Outcome]:
     name = f"{cells[0].set} {cells[0].seed}"
     current = cells[0]
     task = Task(
-        find_set(current.set, data), data, home, current.seed, lambda stage, done: tell(News(name, current.name, stage, done))
+        find_set(current.set, data),
+        data,
+        home,
+        current.seed,
+        lambda stage, done: tell(News(name, current.name, stage, done)),
     )
     with torch_threads(1):  # so that a cell gives the same numbers however many run beside it
         for current in cells:
@@ -144,7 +151,13 @@ def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
     if path.exists():
         return dict(read_json(path))
     began = time.process_time()
-    record = {"set": cell.set, "system": cell.system.name, "seed": cell.seed, "config": config, "versions": versions()}
+    record = {
+        "set": cell.set,
+        "system": cell.system.name,
+        "seed": cell.seed,
+        "config": config,
+        "versions": versions(),
+    }
     record["stand_in"] = task.bench.stand_in
     try:
         record |= examine(cell.system, task)
@@ -165,7 +178,12 @@ def examine(system: System, task: Task) -> dict[str, Any]:
     gold, answers = exam.answer()
     names = [task.aspects[place] for place in answers.argmax(1)]
     report = score(gold.aspects, names, task.aspects).to_dict()
-    return {"test": report, "dev": dev, "coverage": coverage(gold, answers, task.aspects), "facts": frozen.facts}
+    return {
+        "test": report,
+        "dev": dev,
+        "coverage": coverage(gold, answers, task.aspects),
+        "facts": frozen.facts,
+    }
 
 
 def scores(gold: Gold, answers: np.ndarray, aspects: tuple[str, ...]) -> dict[str, float]:
@@ -177,4 +195,7 @@ def coverage(gold: Gold, answers: np.ndarray, aspects: tuple[str, ...]) -> list[
     right = gold_matrix(gold.aspects, aspects)[np.arange(len(answers)), answers.argmax(1)]
     order = np.argsort(-answers.max(1), kind="stable")
     counts = np.maximum(1, np.round(COVERAGES * len(order)).astype(int))
-    return [[float(share), float(right[order[:count]].mean())] for share, count in zip(COVERAGES, counts, strict=True)]
+    return [
+        [float(share), float(right[order[:count]].mean())]
+        for share, count in zip(COVERAGES, counts, strict=True)
+    ]

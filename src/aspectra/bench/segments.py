@@ -28,27 +28,41 @@ def clause_boundaries(data: Path) -> pl.DataFrame:
     """Score each domain and all together, for all boundaries and for those inside sentences: not after a full stop, ! or ?."""
     paths = sorted((data / "oposum").glob("*-dev.asp"))
     if not paths:
-        raise InputError(f"No *-dev.asp files in {data / 'oposum'}. Give the folder that holds the benchmark data.")
-    counts = pl.concat([count_boundaries(parse_asp(path)).with_columns(domain=pl.lit(path.stem[:-4])) for path in paths])
-    total = counts.group_by("kind", maintain_order=True).agg(pl.col("gold", "ours", "both").sum(), domain=pl.lit("all domains"))
+        raise InputError(
+            f"No *-dev.asp files in {data / 'oposum'}. Give the folder that holds the benchmark data."
+        )
+    counts = pl.concat(
+        [count_boundaries(parse_asp(path)).with_columns(domain=pl.lit(path.stem[:-4])) for path in paths]
+    )
+    total = counts.group_by("kind", maintain_order=True).agg(
+        pl.col("gold", "ours", "both").sum(), domain=pl.lit("all domains")
+    )
     precision, recall = pl.col("both") / pl.col("ours"), pl.col("both") / pl.col("gold")
     scores = (
         precision.alias("precision"),
         recall.alias("recall"),
         (2 * pl.col("both") / (pl.col("gold") + pl.col("ours"))).alias("f1"),
     )
-    return pl.concat([counts, total], how="diagonal").select("domain", "kind", "gold", "ours", "both", *scores)
+    return pl.concat([counts, total], how="diagonal").select(
+        "domain", "kind", "gold", "ours", "both", *scores
+    )
 
 
 def count_boundaries(reviews: list[AnnotatedReview]) -> pl.DataFrame:
     texts = [" ".join(review.texts) for review in reviews]
-    clauses = split_reviews(pl.Series(texts), segment="clause").group_by("review", maintain_order=True).agg("text")
+    clauses = (
+        split_reviews(pl.Series(texts), segment="clause").group_by("review", maintain_order=True).agg("text")
+    )
     ours = find_boundaries(clauses["text"].to_list())
     gold = find_boundaries(review.texts for review in reviews)
     solid = [remove_blanks(text) for text in texts]
-    inside = {(review, before) for review, before in ours | gold if not SENTENCE_END.search(solid[review][:before])}
+    inside = {
+        (review, before) for review, before in ours | gold if not SENTENCE_END.search(solid[review][:before])
+    }
     rows = [("all", gold, ours), ("inside sentences", gold & inside, ours & inside)]
-    return pl.DataFrame([{"kind": kind, "gold": len(a), "ours": len(b), "both": len(a & b)} for kind, a, b in rows])
+    return pl.DataFrame(
+        [{"kind": kind, "gold": len(a), "ours": len(b), "both": len(a & b)} for kind, a, b in rows]
+    )
 
 
 def find_boundaries(reviews: Iterable[Iterable[str]]) -> Boundaries:
@@ -63,7 +77,9 @@ def remove_blanks(text: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Score clause boundaries against the gold EDUs of OPOSUM.")
     parser.add_argument("--data", type=Path, required=True, help="folder that holds oposum/*-dev.asp")
-    with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3):
+    with pl.Config(
+        tbl_rows=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3
+    ):
         print(clause_boundaries(parser.parse_args().data))
 
 

@@ -41,7 +41,12 @@ class Load:
 
     def line(self, name: str, connections: int) -> str:
         p50, p99 = 1000 * np.percentile(self.took or [0], [50, 99])
-        others = ", ".join(f"{count:,} × {status}" for status, count in sorted(self.statuses.items()) if status != 200) or "none"
+        others = (
+            ", ".join(
+                f"{count:,} × {status}" for status, count in sorted(self.statuses.items()) if status != 200
+            )
+            or "none"
+        )
         return f"| {name} | {connections} | {self.statuses[200] / self.seconds:,.0f} | {p50:.0f} | {p99:.0f} | {others} |"
 
 
@@ -110,17 +115,28 @@ def main(
 ) -> None:
     """Print a table of the service under load."""
     requests = [request_for(text) for text in reviews(run)]
-    models = {"teacher": (run, "--model", "teacher"), **({f"ONNX {onnx.stem}": ("--onnx", onnx)} if onnx else {})}
-    print(f"Load average before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; the sender shares them.\n")
+    models = {
+        "teacher": (run, "--model", "teacher"),
+        **({f"ONNX {onnx.stem}": ("--onnx", onnx)} if onnx else {}),
+    }
+    print(
+        f"Load average before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; the sender shares them.\n"
+    )
     print("| model | connections | requests/s | p50 ms | p99 ms | other answers |\n|---|---|---|---|---|---|")
     for name, model in models.items():
         with serving(*model, "--workers", workers) as port:
             asyncio.run(measure(port, requests, 16, 1.0))
             for connections in CONNECTIONS:
-                print(asyncio.run(measure(port, requests, connections, seconds)).line(name, connections), flush=True)
+                print(
+                    asyncio.run(measure(port, requests, connections, seconds)).line(name, connections),
+                    flush=True,
+                )
         with serving(*model, "--queue", 16) as port:
             print(asyncio.run(measure(port, requests, 256, seconds)).line(f"{name}, queue of 16", 256))
-            print(asyncio.run(measure(port, requests, 1, seconds / 4)).line(f"{name}, right after that", 1), flush=True)
+            print(
+                asyncio.run(measure(port, requests, 1, seconds / 4)).line(f"{name}, right after that", 1),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -60,19 +60,26 @@ class BenchmarkSet:
     def reviews(self, data: Path) -> Reviews:
         """Open the unlabelled corpus."""
         paths = self.files(data, self.corpus)
-        return datasets.TrnReviews(paths[0]) if paths[0].suffix == ".trn" else open_source([str(path) for path in paths])
+        return (
+            datasets.TrnReviews(paths[0])
+            if paths[0].suffix == ".trn"
+            else open_source([str(path) for path in paths])
+        )
 
     def config(self, seed: int, **settings: Any) -> FitConfig:
         return FitConfig(**{**self.settings, **settings, "seed": seed})
 
 
-def oposum(name: str, title: str, domain: str, corpus: str, stand_in: str, examples: tuple[str, ...]) -> BenchmarkSet:
+def oposum(
+    name: str, title: str, domain: str, corpus: str, stand_in: str, examples: tuple[str, ...]
+) -> BenchmarkSet:
     def read(paths: list[Path]) -> Gold:
         return datasets.load_oposum(paths[0])
 
     def read_seeds(data: Path) -> Seeds:
         return datasets.load_seedwords(
-            data / f"seedwords/{domain}.30-weights.txt", datasets.load_aspects(data / f"oposum/{domain}-dev.asp")
+            data / f"seedwords/{domain}.30-weights.txt",
+            datasets.load_aspects(data / f"oposum/{domain}-dev.asp"),
         )
 
     return BenchmarkSet(
@@ -166,7 +173,9 @@ def prepare_folders(names: tuple[str, ...], data: Path | None, home: Path) -> di
     """Return each set's data folder; the sample is written below `home`, the others must be below `data`."""
     needy = [name for name in names if name != SAMPLE]
     if needy and data is None:
-        raise InputError(f"The set {needy[0]} needs its data. Name the folder: --data FOLDER (see docs/benchmark.md).")
+        raise InputError(
+            f"The set {needy[0]} needs its data. Name the folder: --data FOLDER (see docs/benchmark.md)."
+        )
     home.mkdir(parents=True, exist_ok=True)
     if SAMPLE in names and not (home / SAMPLE / "test.jsonl").exists():
         write(home / SAMPLE, generate(SAMPLE_REVIEWS, SAMPLE_GOLD))

@@ -33,7 +33,13 @@ def draw(scores: dict[str, dict[int, list[float]]], folder: Path) -> None:
     """Draw the mean over seeds against the size, and every seed as a point; `scores` are those of each kind, size and seed."""
     figure, panel = plotting().subplots(figsize=(6, 3.4), layout="constrained")
     for (name, values), colour in zip(scores.items(), COLOURS, strict=False):
-        panel.plot(list(values), [np.mean(one) for one in values.values()], "-o", color=colour, label=f"{SCORES[name]}, mean")
+        panel.plot(
+            list(values),
+            [np.mean(one) for one in values.values()],
+            "-o",
+            color=colour,
+            label=f"{SCORES[name]}, mean",
+        )
         for size, one in values.items():
             panel.scatter([size] * len(one), one, s=10, color=colour, alpha=0.5)
     panel.set(xscale="log", xlabel="segments in the sample", ylabel="F1 on test, %")
@@ -50,10 +56,20 @@ def main(
 ) -> None:
     """Print a table row for each size."""
     bench = SETS["tv"]
-    print(f"| segments ({seeds} seeds) | " + " | ".join(SCORES.values()) + " |\n|---" + "|---" * len(SCORES) + "|", flush=True)
+    print(
+        f"| segments ({seeds} seeds) | "
+        + " | ".join(SCORES.values())
+        + " |\n|---"
+        + "|---" * len(SCORES)
+        + "|",
+        flush=True,
+    )
     scores: dict[str, dict[int, list[float]]] = {name: {} for name in SCORES}
     for most in size:
-        made = [run_seed(bench, data, home / f"{most}-{seed}", {"max_segments": most, "seed": seed}) for seed in range(seeds)]
+        made = [
+            run_seed(bench, data, home / f"{most}-{seed}", {"max_segments": most, "seed": seed})
+            for seed in range(seeds)
+        ]
         cells = []
         for name, found in scores.items():
             values = found[most] = [100 * getattr(report, name) for report in made]

@@ -45,17 +45,29 @@ RELATED = 60_000
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m aspectra.bench.small", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with corpora/ and oposum/")
-    parser.add_argument("--home", type=Path, default=Path("bench-small"), help="folder for runs; resumed if they are there")
+    parser.add_argument(
+        "--home", type=Path, default=Path("bench-small"), help="folder for runs; resumed if they are there"
+    )
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds")
-    parser.add_argument("--variants", nargs="+", choices=tuple(VARIANTS), default=tuple(VARIANTS), help="which variants")
+    parser.add_argument(
+        "--variants", nargs="+", choices=tuple(VARIANTS), default=tuple(VARIANTS), help="which variants"
+    )
     parser.add_argument("--test", action="store_true", help="read the test files too, where there are some")
     chosen = parser.parse_args()
-    print(f"| micro / macro F1, {chosen.seeds} seeds | mean | " + " | ".join(SETS) + " |\n|---|---" + "|---" * len(SETS) + "|")
+    print(
+        f"| micro / macro F1, {chosen.seeds} seeds | mean | "
+        + " | ".join(SETS)
+        + " |\n|---|---"
+        + "|---" * len(SETS)
+        + "|"
+    )
     for variant in chosen.variants:
         found = [[run(variant, name, seed, chosen) for seed in range(chosen.seeds)] for name in SETS]
         print(line(f"{variant}, dev", [[dev for dev, _ in seeds] for seeds in found]), flush=True)
         if chosen.test:
-            print(line(f"{variant}, test", [[test for _, test in seeds if test] for seeds in found]), flush=True)
+            print(
+                line(f"{variant}, test", [[test for _, test in seeds if test] for seeds in found]), flush=True
+            )
 
 
 def run(variant: str, name: str, seed: int, chosen: argparse.Namespace) -> tuple[list[float], list[float]]:

@@ -56,10 +56,15 @@ def literal_losses(teacher: Teacher, config: FitConfig, batch: tuple[Tensor, Ten
         words, _ = literal_encoding(teacher, torch.roll(ids, turn, 0), torch.roll(mask, turn, 0))
         similarity.append(functional.cosine_similarity(words, topics) / config.temperature)  # B
     negative = torch.stack(similarity[1:])  # B−1×B
-    return {"contrastive": (torch.logsumexp(negative, 0) - similarity[0]).mean(), "penalty": penalty(teacher.topics)}
+    return {
+        "contrastive": (torch.logsumexp(negative, 0) - similarity[0]).mean(),
+        "penalty": penalty(teacher.topics),
+    }
 
 
-def training_rate(teacher: Teacher, made: Iterable[Any], losses: Callable[[Any], dict[str, Tensor]], config: FitConfig) -> float:
+def training_rate(
+    teacher: Teacher, made: Iterable[Any], losses: Callable[[Any], dict[str, Tensor]], config: FitConfig
+) -> float:
     """Return segments per second of the loop over batches with one way to compute losses and gradients."""
     began, steps = time.perf_counter(), 0
 
@@ -76,7 +81,9 @@ def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> d
     """Compare our training with the literal algorithm on the same rows; the better of three rounds each."""
     tokens, rows = corpus.tokens, corpus.trainable(config.min_tokens)
     teacher = Teacher(
-        torch.from_numpy(vectors.matrix), torch.from_numpy(start_topics(vectors, config.n_topics, config.seed)), config
+        torch.from_numpy(vectors.matrix),
+        torch.from_numpy(start_topics(vectors, config.n_topics, config.seed)),
+        config,
     )
     ours, literal = [], []
     for _ in range(3):
@@ -85,14 +92,21 @@ def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> d
         padded = (tokens.padded(batch, config.max_tokens) for batch in batches(rows, 20, config))
         tensors = ((torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))) for ids, mask in padded)
         literal.append(training_rate(teacher, tensors, partial(literal_losses, teacher, config), config))
-    return {"segments_per_second": max(ours), "literal_segments_per_second": max(literal), "ratio": max(ours) / max(literal)}
+    return {
+        "segments_per_second": max(ours),
+        "literal_segments_per_second": max(literal),
+        "ratio": max(ours) / max(literal),
+    }
 
 
 def preparing_rate(texts: list[pl.Series], config: FitConfig) -> dict[str, float]:
     """Split, tokenise and index texts that are in memory; return segments and segments per second."""
     began = time.perf_counter()
     corpus = prepare(texts, config)
-    return {"segments": len(corpus.segments), "segments_per_second": len(corpus.segments) / (time.perf_counter() - began)}
+    return {
+        "segments": len(corpus.segments),
+        "segments_per_second": len(corpus.segments) / (time.perf_counter() - began),
+    }
 
 
 def tokenising_ratio(segments: pl.Series, vocabulary: Vocabulary) -> dict[str, float]:
@@ -100,7 +114,9 @@ def tokenising_ratio(segments: pl.Series, vocabulary: Vocabulary) -> dict[str, f
     lemmas: dict[str, str | None] = {}
     vocabulary.encode(segments)
     plain_ids(segments, vocabulary, lemmas)
-    ours, plain = fastest(lambda: vocabulary.encode(segments), lambda: plain_ids(segments, vocabulary, lemmas))
+    ours, plain = fastest(
+        lambda: vocabulary.encode(segments), lambda: plain_ids(segments, vocabulary, lemmas)
+    )
     return {
         "segments_per_second": len(segments) / ours,
         "plain_segments_per_second": len(segments) / plain,
@@ -133,7 +149,9 @@ def measured(arguments: list[str]) -> tuple[float, float]:
         "    print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0], file=sys.stderr)"
     )
     began = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
     return time.perf_counter() - began, int(done.stderr.strip().rsplit("\n", 1)[-1]) * 1024 / 1e9
 
 
@@ -141,8 +159,12 @@ def labelling(run: Path, texts: pl.Series, size: int) -> dict[str, float]:
     """Label a Parquet file of one segment a row, end to end in a process; return rows, segments per second and peak RSS."""
     with tempfile.TemporaryDirectory(dir=run.parent) as folder:
         path, out = Path(folder) / "segments.parquet", Path(folder) / "labelled.parquet"
-        pl.DataFrame({"id": np.arange(size), "text": pl.concat([texts] * (size // len(texts) + 1))[:size]}).write_parquet(path)
-        seconds, peak = measured(["label", str(run), str(path), "-o", str(out), "--model", "teacher", "--quiet"])
+        pl.DataFrame(
+            {"id": np.arange(size), "text": pl.concat([texts] * (size // len(texts) + 1))[:size]}
+        ).write_parquet(path)
+        seconds, peak = measured(
+            ["label", str(run), str(path), "-o", str(out), "--model", "teacher", "--quiet"]
+        )
         segments = pl.scan_parquet(out).select(pl.len()).collect().item()
     return {"rows": size, "segments": segments, "segments_per_second": segments / seconds, "peak_gb": peak}
 

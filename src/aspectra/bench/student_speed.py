@@ -12,11 +12,11 @@ import torch
 
 from aspectra.bench.speed import fastest
 from aspectra.detector import AspectDetector
-from aspectra.student.export import export_onnx
-from aspectra.student.features import BATCH, compute_features
-from aspectra.student.labelling import StudentLabeller
+from aspectra.encoder.features import BATCH, compute_features
+from aspectra.labelling.export import export_onnx
+from aspectra.labelling.labeller import StudentLabeller
+from aspectra.labelling.onnx import OnnxLabeller
 from aspectra.student.model import Student
-from aspectra.student.onnx import OnnxLabeller
 
 SEGMENTS = 1024
 Line = tuple[str, str]

@@ -22,12 +22,18 @@ import typer
 
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import read_gold, score
-from aspectra.mapping.opening import Opening, open_studio
-from aspectra.mapping.server import free_socket, make_server, serve
-from aspectra.mapping.studio import Studio
+from aspectra.studio.opening import Opening, open_studio
+from aspectra.studio.server import free_socket, make_server, serve
+from aspectra.studio.studio import Studio
 
 ANNOTATOR = "bench-studio"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+]
 
 
 @contextlib.contextmanager
@@ -50,12 +56,17 @@ class Timer:
     def __init__(self, address: str) -> None:
         host, _, token = address.removeprefix("http://").partition("/?token=")
         self.connection = http.client.HTTPConnection(host, timeout=30)
-        self.headers = {"Cookie": f"aspectra-{host.partition(':')[2]}={token}", "Content-Type": "application/json"}
+        self.headers = {
+            "Cookie": f"aspectra-{host.partition(':')[2]}={token}",
+            "Content-Type": "application/json",
+        }
         self.took: dict[str, list[float]] = {}
 
     def ask(self, kind: str, path: str, sent: Any = None) -> Any:
         start = time.perf_counter()
-        self.connection.request("GET" if sent is None else "POST", path, None if sent is None else json.dumps(sent), self.headers)
+        self.connection.request(
+            "GET" if sent is None else "POST", path, None if sent is None else json.dumps(sent), self.headers
+        )
         answer = self.connection.getresponse().read()
         self.took.setdefault(kind, []).append(1000 * (time.perf_counter() - start))
         return json.loads(answer)
@@ -102,7 +113,9 @@ def first_paint(address: str, loads: int = 5) -> dict[str, float]:
             page.goto(address)
             page.wait_for_selector("#card .segment")
             marks = ("first-contentful-paint", "drawn")
-            times.append([page.evaluate(f"performance.getEntriesByName('{mark}')[0].startTime") for mark in marks])
+            times.append(
+                [page.evaluate(f"performance.getEntriesByName('{mark}')[0].startTime") for mark in marks]
+            )
             context.close()
         browser.close()
     painted, drawn = np.median(times, axis=0)
@@ -112,14 +125,19 @@ def first_paint(address: str, loads: int = 5) -> dict[str, float]:
 def follow(studio: Studio, figure: str = "f1_macro") -> int:
     """Accept all suggestions, then take each topic's best change that lies above the noise, until there is none; count them."""
     suggestions = studio.advisor(studio.session.desk)
-    studio.act({"kind": "assign", "choices": {str(one.topic): one.aspect for one in suggestions}}, studio.session.version)
+    studio.act(
+        {"kind": "assign", "choices": {str(one.topic): one.aspect for one in suggestions}},
+        studio.session.version,
+    )
     taken = 0
     for _ in range(5):
         before = taken
         for topic in range(len(suggestions)):
             best = max(studio.trials(topic), key=lambda trial: trial["change"][figure][0])
             if best["change"][figure][1] > 0:
-                studio.act({"kind": "assign", "choices": {str(topic): best["aspect"]}}, studio.session.version)
+                studio.act(
+                    {"kind": "assign", "choices": {str(topic): best["aspect"]}}, studio.session.version
+                )
                 taken += 1
         if taken == before:
             break
@@ -134,7 +152,11 @@ def compare_on_test(studio: Studio, dev: Path, test: Path) -> dict[str, Any]:
     followed.topic_map_ = studio.topic_map
     automatic = AspectDetector.load(studio.run, with_map=False).suggest_map(dev=dev)
     for name, detector in (("followed", followed), ("automatic", automatic)):
-        report = score(gold.aspects, detector.label_segments(list(gold.texts))["aspect"].to_list(), tuple(detector.classes_))
+        report = score(
+            gold.aspects,
+            detector.label_segments(list(gold.texts))["aspect"].to_list(),
+            tuple(detector.classes_),
+        )
         result[name] = {"f1_micro": round(report.f1_micro, 4), "f1_macro": round(report.f1_macro, 4)}
     return result
 
@@ -147,7 +169,10 @@ def command(
     """Measure the studio on a run and print JSON."""
     began = time.perf_counter()
     studio = open_studio(run, Opening(by=ANNOTATOR, dev=dev, annotator=ANNOTATOR, replace=True))
-    result: dict[str, Any] = {"topics": len(studio.topic_map.choices), "open_s": round(time.perf_counter() - began, 2)}
+    result: dict[str, Any] = {
+        "topics": len(studio.topic_map.choices),
+        "open_s": round(time.perf_counter() - began, 2),
+    }
     try:
         with served(studio) as address:
             result |= first_paint(address)

@@ -38,7 +38,12 @@ class Grid:
     notes: list[str] = field(default_factory=list)
 
     def markdown(self) -> str:
-        lines = [f"### {self.title}", "", "| " + " | ".join(self.header) + " |", "|---" * len(self.header) + "|"]
+        lines = [
+            f"### {self.title}",
+            "",
+            "| " + " | ".join(self.header) + " |",
+            "|---" * len(self.header) + "|",
+        ]
         lines += ["| " + " | ".join(row) + " |" for row in self.rows]
         return "\n".join([*lines, "", *(f"{note}  " for note in self.notes), ""])
 
@@ -56,14 +61,20 @@ def cell_text(values: Sequence[float]) -> str:
     return f"{mean:.1f}" if np.isnan(sd) else f"{mean:.1f} ±{sd:.1f}"
 
 
-def values_of(outcomes: Iterable[Outcome], set_name: str, name: str, take: Callable[[dict[str, Any]], float]) -> list[float]:
+def values_of(
+    outcomes: Iterable[Outcome], set_name: str, name: str, take: Callable[[dict[str, Any]], float]
+) -> list[float]:
     return [take(one.values) for one in outcomes if (one.set, one.name) == (set_name, name) and not one.error]
 
 
-def shown(outcomes: Sequence[Outcome], set_name: str, name: str, take: Callable[[dict[str, Any]], float]) -> str:
+def shown(
+    outcomes: Sequence[Outcome], set_name: str, name: str, take: Callable[[dict[str, Any]], float]
+) -> str:
     values = values_of(outcomes, set_name, name, take)
     failed = sum(1 for one in outcomes if (one.set, one.name) == (set_name, name) and one.error)
-    return FAILED if failed and not values else cell_text(values) + (f" ({failed} {FAILED})" if failed else "")
+    return (
+        FAILED if failed and not values else cell_text(values) + (f" ({failed} {FAILED})" if failed else "")
+    )
 
 
 def test_figure(figure: str) -> Callable[[dict[str, Any]], float]:
@@ -93,7 +104,9 @@ def set_notes(outcomes: Sequence[Outcome], sets: Sequence[str]) -> list[str]:
     ]
     said = {name: stand_in(outcomes, name) for name in sets}
     return notes + [
-        f"* {name}: low-resource, a stand-in corpus, not comparable with the paper ({why})." for name, why in said.items() if why
+        f"* {name}: low-resource, a stand-in corpus, not comparable with the paper ({why})."
+        for name, why in said.items()
+        if why
     ]
 
 
@@ -109,22 +122,35 @@ def quality_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
         for name in systems
     ]  # fmt: skip
     rows += published_rows(sets)
-    head = Grid("F1: citysearch weighted, others micro", ["system", *(marked(outcomes, one, one) for one in sets)], rows)
+    head = Grid(
+        "F1: citysearch weighted, others micro",
+        ["system", *(marked(outcomes, one, one) for one in sets)],
+        rows,
+    )
     head.notes.extend([*set_notes(outcomes, sets), *failures(outcomes)])
     return [head, *(set_grid(outcomes, SETS[one], systems) for one in sets)]
 
 
 def published_rows(sets: Sequence[str]) -> list[list[str]]:
     known = {name: row for name, row in published.TABLES.items() if any(one in row for one in sets)}
-    return [[name + PUBLISHED, *(f"{row[one]:.1f}" if one in row else NOTHING for one in sets)] for name, row in known.items()]
+    return [
+        [name + PUBLISHED, *(f"{row[one]:.1f}" if one in row else NOTHING for one in sets)]
+        for name, row in known.items()
+    ]
 
 
 def set_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet, systems: Sequence[str]) -> Grid:
-    rows = [[title(name), *(shown(outcomes, bench.name, name, test_figure(one)) for one in FIGURES)] for name in systems]
+    rows = [
+        [title(name), *(shown(outcomes, bench.name, name, test_figure(one)) for one in FIGURES)]
+        for name in systems
+    ]
     for name, values in published.TABLES.items():
         if bench.name in values:
             rows.append(
-                [name + PUBLISHED, *(f"{values[bench.name]:.1f}" if one == bench.headline else NOTHING for one in FIGURES)]
+                [
+                    name + PUBLISHED,
+                    *(f"{values[bench.name]:.1f}" if one == bench.headline else NOTHING for one in FIGURES),
+                ]
             )
     return Grid(f"{marked(outcomes, bench.name, bench.title)}, F1", ["system", *FIGURES.values()], rows)
 
@@ -156,13 +182,18 @@ def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
     sets = distinct(one.set for one in outcomes)
     header, paper = ["value"], published.ABLATIONS.get(ablation.name, {})
     for one in sets:
-        header += [marked(outcomes, one, one), "dev"] + (["published"] if one in published.SETS and paper else [])
+        header += [marked(outcomes, one, one), "dev"] + (
+            ["published"] if one in published.SETS and paper else []
+        )
     rows = []
     for value in ablation.values:
         row, name = [value + (" (default)" if value == ablation.default else "")], f"{ablation.name} {value}"
         for one in sets:
             headline = SETS[one].headline
-            row += [shown(outcomes, one, name, test_figure(headline)), shown(outcomes, one, name, dev_figure(headline))]
+            row += [
+                shown(outcomes, one, name, test_figure(headline)),
+                shown(outcomes, one, name, dev_figure(headline)),
+            ]
             if one in published.SETS and paper:
                 found = paper.get(value, {}).get(one)
                 row.append(NOTHING if found is None else f"{found:.1f}")
@@ -196,11 +227,15 @@ def around(path: Path, part: str) -> tuple[str, str]:
     try:
         page = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}. Name a Markdown file to insert the tables in.") from None
+        raise InputError(
+            f"Cannot read {path}: {error.strerror}. Name a Markdown file to insert the tables in."
+        ) from None
     before, found, rest = page.partition(begin)
     _, ended, after = rest.partition(end)
     if not found or not ended:
-        raise InputError(f"{path} has no place for the tables. Put these two lines where they should stand: {begin} and {end}")
+        raise InputError(
+            f"{path} has no place for the tables. Put these two lines where they should stand: {begin} and {end}"
+        )
     return before + begin, end + after
 
 

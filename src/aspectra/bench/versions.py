@@ -12,10 +12,20 @@ from pathlib import Path
 
 from aspectra import __version__
 
-FIT_CODE = ("config.py", "text", "sampling.py", "corpus.py", "vectors.py", "loop.py", "teacher", "topics.py", "fitting.py")
+FIT_CODE = (
+    "config.py",
+    "text",
+    "sampling.py",
+    "corpus.py",
+    "vectors.py",
+    "loop.py",
+    "teacher",
+    "topics.py",
+    "fitting.py",
+)
 """What decides a fit."""
 CELL_CODE = (
-    *FIT_CODE, "label.py", "evaluate.py", "detector.py", "mapping/suggest.py", "student", "sample.py",
+    *FIT_CODE, "labelling", "evaluate.py", "detector.py", "topicmap", "student", "sample.py",
     "bench/systems", "bench/protocol.py", "bench/datasets.py",
 )  # fmt: skip
 """What decides a score."""

@@ -9,7 +9,21 @@ import sys
 
 import typer
 
-from aspectra.cli import bench, data, distill, evaluate, explain, export, fit, label, map, report, sample, serve, topics
+from aspectra.cli import (
+    bench,
+    data,
+    distill,
+    evaluate,
+    explain,
+    export,
+    fit,
+    label,
+    map,
+    report,
+    sample,
+    serve,
+    topics,
+)
 from aspectra.errors import AspectraError
 
 STOPPED = 130
@@ -38,7 +52,9 @@ def show_version(wanted: bool) -> None:
 
 @app.callback()
 def about(
-    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=show_version, is_eager=True, help="Print the version."
+    ),
 ) -> None:
     """Find out, without labels, what reviews talk about, and label every segment with the aspects you care about.
 
@@ -55,5 +71,8 @@ def main() -> None:
         sys.exit(1)
     except SystemExit as end:
         if end.code == STOPPED:
-            print("aspectra: stopped. Nothing half-written is left; a fit goes on from its last finished stage.", file=sys.stderr)
+            print(
+                "aspectra: stopped. Nothing half-written is left; a fit goes on from its last finished stage.",
+                file=sys.stderr,
+            )
         raise

@@ -22,22 +22,35 @@ LONGEST_FIGURE = 24
 
 app = typer.Typer(no_args_is_help=True, help="Measure: quality on published sets, ablations, speed.")
 
-Data = Annotated[Path | None, typer.Option(help="Folder with the published sets; without it the embedded sample is used.")]
+Data = Annotated[
+    Path | None, typer.Option(help="Folder with the published sets; without it the embedded sample is used.")
+]
 Sets = Annotated[
-    str | None, typer.Option(help="Sets, with commas: citysearch,tv,bluetooth,boots,bags,sample. All that are there.")
+    str | None,
+    typer.Option(help="Sets, with commas: citysearch,tv,bluetooth,boots,bags,sample. All that are there."),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="How many seeds.")]
-Jobs = Annotated[int, typer.Option(min=1, help="How many sets and seeds at the same time, each on one thread.")]
-Home = Annotated[Path, typer.Option(help="Folder for fits and finished cells; what is there is not made again.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the results as JSON and Markdown, and the figures.")]
-Markdown = Annotated[Path | None, typer.Option(help="Page to put the tables in, between their marks; figures go beside it.")]
+Jobs = Annotated[
+    int, typer.Option(min=1, help="How many sets and seeds at the same time, each on one thread.")
+]
+Home = Annotated[
+    Path, typer.Option(help="Folder for fits and finished cells; what is there is not made again.")
+]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Folder for the results as JSON and Markdown, and the figures.")
+]
+Markdown = Annotated[
+    Path | None, typer.Option(help="Page to put the tables in, between their marks; figures go beside it.")
+]
 
 
 @app.command()
 def quality(
     data: Data = None,
     sets: Sets = None,
-    systems: Annotated[str | None, typer.Option(help="Systems, with commas; by default all: see docs/benchmark.md.")] = None,
+    systems: Annotated[
+        str | None, typer.Option(help="Systems, with commas; by default all: see docs/benchmark.md.")
+    ] = None,
     seeds: Seeds = 5,
     jobs: Jobs = 1,
     home: Home = Path("bench-runs"),
@@ -55,19 +68,25 @@ def quality(
     places = results.Places(output, markdown)
     places.check("quality")
     with showing_cells(quiet) as progress:
-        outcomes = runner.run_cells(progress.of(quality_cells(names, chosen, seeds)), data, home, jobs, progress.tell)
+        outcomes = runner.run_cells(
+            progress.of(quality_cells(names, chosen, seeds)), data, home, jobs, progress.tell
+        )
     print_grids(tables.quality_grids(outcomes))
     command = rebuild_command("quality", data, sets=",".join(names), seeds=str(seeds), systems=systems)
     pictures = results.quality_pictures(outcomes, places.figures)
     results.publish("quality", command, results.quality_markdown_grids(outcomes), pictures, outcomes, places)
-    show.note(f"Wrote {output / 'quality.json'}, {output / 'quality.md'} and figures in {places.figures}.", quiet)
+    show.note(
+        f"Wrote {output / 'quality.json'}, {output / 'quality.md'} and figures in {places.figures}.", quiet
+    )
 
 
 @app.command()
 def ablation(
     data: Data = None,
     sets: Sets = None,
-    only: Annotated[str | None, typer.Option(help="Some of attention,lambda,batch,topics,filter,segments.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Some of attention,lambda,batch,topics,filter,segments.")
+    ] = None,
     seeds: Seeds = 3,
     jobs: Jobs = 1,
     home: Home = Path("bench-runs"),
@@ -92,7 +111,9 @@ def ablation(
     pictures = results.ablation_pictures(outcomes, chosen, places.figures)
     command = rebuild_command("ablation", data, sets=",".join(names), seeds=str(seeds), only=only)
     results.publish("ablation", command, grids, pictures, outcomes, places)
-    show.note(f"Wrote {output / 'ablation.json'}, {output / 'ablation.md'} and figures in {places.figures}.", quiet)
+    show.note(
+        f"Wrote {output / 'ablation.json'}, {output / 'ablation.md'} and figures in {places.figures}.", quiet
+    )
 
 
 def print_grids(grids: list[Grid]) -> None:
@@ -114,7 +135,9 @@ def print_grids(grids: list[Grid]) -> None:
 def speed(
     data: Data = None,
     only: Annotated[str | None, typer.Option(help="Some of stages,student,clauses,growth.")] = None,
-    largest: Annotated[int, typer.Option(min=10_000, help="Measure growth up to so many segments.")] = 1_000_000,
+    largest: Annotated[
+        int, typer.Option(min=10_000, help="Measure growth up to so many segments.")
+    ] = 1_000_000,
     home: Home = Path("bench-runs"),
     output: Output = Path("bench-results"),
     markdown: Markdown = None,
@@ -133,7 +156,9 @@ def speed(
     for part in measuring.choose(show.names(only), data):
         show.note(f"Measuring {part} …", quiet)
         with show.stages(labels, quiet) as progress:
-            grid, drawn = measuring.measure(part, measuring.open_task(data, home, progress), largest, places.figures)
+            grid, drawn = measuring.measure(
+                part, measuring.open_task(data, home, progress), largest, places.figures
+            )
         print_grids([grid])
         grids.append(grid)
         pictures |= drawn

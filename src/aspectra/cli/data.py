@@ -20,7 +20,9 @@ def about() -> None:
 @app.command()
 def get(
     name: Annotated[str, typer.Argument(help="oposum, citysearch or semeval.")],
-    to: Annotated[Path, typer.Option(help="Data folder; the files go below it as the benchmark expects them.")] = Path("data"),
+    to: Annotated[
+        Path, typer.Option(help="Data folder; the files go below it as the benchmark expects them.")
+    ] = Path("data"),
     quiet: show.Quiet = False,
 ) -> None:
     """Fetch a set with checksums; where that cannot be, say what to do by hand."""

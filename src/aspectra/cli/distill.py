@@ -11,18 +11,28 @@ from aspectra.cli import show
 from aspectra.cli.settings import with_settings
 from aspectra.student.config import StudentConfig
 
-STAGE_LABELS = {"features": "Encoding segments", "filter": "Choosing the filter", "head": "Learning", "encoder": "Fine-tuning"}
+STAGE_LABELS = {
+    "features": "Encoding segments",
+    "filter": "Choosing the filter",
+    "head": "Learning",
+    "encoder": "Fine-tuning",
+}
 
 
 @with_settings(StudentConfig)
 def command(
     run: show.Run,
     labels: Annotated[
-        Path | None, typer.Option(help='JSONL file of labelled segments to learn from, too: {"text": "…", "aspects": ["Image"]}')
+        Path | None,
+        typer.Option(
+            help='JSONL file of labelled segments to learn from, too: {"text": "…", "aspects": ["Image"]}'
+        ),
     ] = None,
     dev: Annotated[
         Path | None,
-        typer.Option(help="JSONL file of labelled segments that choose the entropy filter and how far to lean to each aspect."),
+        typer.Option(
+            help="JSONL file of labelled segments that choose the entropy filter and how far to lean to each aspect."
+        ),
     ] = None,
     quiet: show.Quiet = False,
     **settings: Any,
@@ -47,4 +57,7 @@ def command(
         show.note(f"The entropy filter that dev prefers: {chosen}.", quiet)
     if card.n_labels:
         show.note(card.labels_text().replace("*", ""), quiet)
-    show.note(f"The model card is {run / FOLDER / 'README.md'}.\nNext: aspectra label {run} new.csv -o labelled.csv", quiet)
+    show.note(
+        f"The model card is {run / FOLDER / 'README.md'}.\nNext: aspectra label {run} new.csv -o labelled.csv",
+        quiet,
+    )

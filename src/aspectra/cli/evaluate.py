@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 
 def command(
     run: show.Run,
-    gold: Annotated[Path, typer.Argument(help='JSONL file, a line a segment: {"text": "…", "aspects": ["Image"]}')],
-    only: Annotated[str | None, typer.Option(help="Restrict gold and answers to these aspects: Food,Staff,Ambience")] = None,
+    gold: Annotated[
+        Path, typer.Argument(help='JSONL file, a line a segment: {"text": "…", "aspects": ["Image"]}')
+    ],
+    only: Annotated[
+        str | None, typer.Option(help="Restrict gold and answers to these aspects: Food,Staff,Ambience")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
     model: show.Model = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Score labels against gold: per aspect, micro, macro, weighted, without General, and beside the majority answer."""
     from aspectra.evaluate import grade, keep_only, read_gold
-    from aspectra.student.labelling import load_labeller
+    from aspectra.labelling.labeller import load_labeller
 
     show.check_model(model)
     wanted = show.names(only)
@@ -44,7 +48,13 @@ def print_report(report: Report) -> None:
 
     console = show.console()
     scores = show.table(
-        "aspect", "precision", "recall", "F1", "gold", "answers", right=("precision", "recall", "F1", "gold", "answers")
+        "aspect",
+        "precision",
+        "recall",
+        "F1",
+        "gold",
+        "answers",
+        right=("precision", "recall", "F1", "gold", "answers"),
     )
     for row in report.per_aspect:
         scores.add_row(
@@ -55,7 +65,13 @@ def print_report(report: Report) -> None:
         )
     console.print(scores)
     totals = show.table("over all", "score", "majority answer", right=("score", "majority answer"))
-    for name in ("f1_micro", "f1_macro", "f1_weighted", "f1_micro_without_general", "f1_macro_without_general"):
+    for name in (
+        "f1_micro",
+        "f1_macro",
+        "f1_weighted",
+        "f1_micro_without_general",
+        "f1_macro_without_general",
+    ):
         majority = getattr(report, f"majority_{name}", None)
         totals.add_row(name, f"{getattr(report, name):.1%}", "" if majority is None else f"{majority:.1%}")
     console.print(totals)

@@ -19,15 +19,18 @@ def command(
     """Show, word by word, what teacher and student looked at, and where they disagree."""
     from rich.text import Text
 
-    from aspectra.explain import explain, to_html, top, verdict
+    from aspectra.attention import explain, to_html, top, verdict
+    from aspectra.labelling.labeller import load_labeller
     from aspectra.rundir import write_atomic
-    from aspectra.student.labelling import load_labeller
 
     told = explain(load_labeller(run), text)
     students = told.student or (None,) * len(told.words)
     grid = show.table("word", "teacher", "", "student", " ", right=("teacher", "student"))
     for word, teacher, student in zip(told.words, told.teacher, students, strict=True):
-        cells = [("·" if share is None else f"{share:.1%}", "█" * round(30 * (share or 0))) for share in (teacher, student)]
+        cells = [
+            ("·" if share is None else f"{share:.1%}", "█" * round(30 * (share or 0)))
+            for share in (teacher, student)
+        ]
         grid.add_row(Text(word), *cells[0], *cells[1])
     console = show.console()
     console.print(grid)

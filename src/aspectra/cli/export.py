@@ -13,16 +13,24 @@ from aspectra.cli import show
 def command(
     run: show.Run,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write, ending in .onnx; two more are written beside it.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="File to write, ending in .onnx; two more are written beside it."
+        ),
     ],
-    int8: Annotated[bool, typer.Option("--int8", help="Round weights to 8 bits: a quarter of the size, and faster.")] = False,
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Round weights to 8 bits: a quarter of the size, and faster.")
+    ] = False,
     quiet: show.Quiet = False,
 ) -> None:
     """Write teacher and student as ONNX, for aspectra label --onnx: it needs neither torch nor the run."""
-    from aspectra.student.export import export_onnx
-    from aspectra.student.labelling import load_student
+    from aspectra.labelling.export import export_onnx
+    from aspectra.labelling.labeller import load_student
 
     model = load_student(run)
     export_onnx(model.detector, model.student, output, int8)
     size = output.stat().st_size / 1e6
-    show.note(f"Wrote {output} ({size:.0f} MB).\nNext: aspectra label --onnx {output} new.csv -o labelled.csv", quiet)
+    show.note(
+        f"Wrote {output} ({size:.0f} MB).\nNext: aspectra label --onnx {output} new.csv -o labelled.csv",
+        quiet,
+    )

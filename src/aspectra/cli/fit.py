@@ -41,7 +41,10 @@ def command(
     corpus = detector.corpus_
     junk = int(corpus.segments["junk"].sum())
     if len(corpus.segments) < corpus.seen:
-        show.note(f"Learnt from a uniform sample of the {corpus.seen:,} segments; --max-segments makes it larger.", quiet)
+        show.note(
+            f"Learnt from a uniform sample of the {corpus.seen:,} segments; --max-segments makes it larger.",
+            quiet,
+        )
     show.note(
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments ({junk:,} of them junk, not trained on), "
         f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\nNext: aspectra topics {run}",

@@ -11,7 +11,7 @@ from aspectra.cli import show
 from aspectra.errors import InputError
 
 if TYPE_CHECKING:
-    from aspectra.scale.plan import Model
+    from aspectra.labelling.files import Model
 
 ENGINES = ("local", "ray")
 
@@ -20,7 +20,8 @@ def command(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN FILES...", help="The run's folder (none with --onnx), then files, folders or globs as for aspectra fit."
+            metavar="RUN FILES...",
+            help="The run's folder (none with --onnx), then files, folders or globs as for aspectra fit.",
         ),
     ],
     output: Annotated[
@@ -39,17 +40,23 @@ def command(
     onnx: show.Onnx = None,
     engine: Annotated[
         str,
-        typer.Option(help="local, or ray: all cores or a whole cluster, into a folder; files may then be URLs (s3://, gs://)."),
+        typer.Option(
+            help="local, or ray: all cores or a whole cluster, into a folder; files may then be URLs (s3://, gs://)."
+        ),
     ] = "local",
-    address: Annotated[str | None, typer.Option(help="Ray cluster to join; by default one is started on this machine.")] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Ray cluster to join; by default one is started on this machine.")
+    ] = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Label every segment of every review with an aspect, confidence and evidence; other columns are carried through."""
-    from aspectra.scale.plan import Model
+    from aspectra.labelling.files import Model
 
     run, files = (Path(), inputs) if onnx else (Path(inputs[0]), inputs[1:])
     if not files:
-        raise typer.BadParameter("Give the run's folder, then one or more files of reviews.", param_hint="RUN FILES...")
+        raise typer.BadParameter(
+            "Give the run's folder, then one or more files of reviews.", param_hint="RUN FILES..."
+        )
     show.check_model(model)
     if model and onnx:
         raise typer.BadParameter("Give --model or --onnx, not both.", param_hint="--model")
@@ -59,7 +66,15 @@ def command(
         raise typer.BadParameter("Give it with --engine ray.", param_hint="--address")
     source = (text_column, id_column, encoding)
     if engine == "ray" or names_folder(output):
-        label_folder(Model(run.absolute(), model, onnx and onnx.absolute()), files, output, source, engine, address, quiet)
+        label_folder(
+            Model(run.absolute(), model, onnx and onnx.absolute()),
+            files,
+            output,
+            source,
+            engine,
+            address,
+            quiet,
+        )
     else:
         label_file(Model(run, model, onnx), files, Path(output), source, quiet)
 
@@ -67,12 +82,18 @@ def command(
 def names_folder(output: str) -> bool:
     from aspectra.text.write import FORMATS
 
-    return output.endswith("/") or "://" in output or (Path(output).is_dir() and Path(output).suffix not in FORMATS)
+    return (
+        output.endswith("/")
+        or "://" in output
+        or (Path(output).is_dir() and Path(output).suffix not in FORMATS)
+    )
 
 
-def label_file(model: Model, files: list[str], output: Path, columns: tuple[str | None, str | None, str], quiet: bool) -> None:
+def label_file(
+    model: Model, files: list[str], output: Path, columns: tuple[str | None, str | None, str], quiet: bool
+) -> None:
     """Label all files into one."""
-    from aspectra.scale.rows import labelled
+    from aspectra.labelling.rows import labelled
     from aspectra.text.write import check_output, write_frames
 
     check_output(output)
@@ -97,9 +118,9 @@ def label_folder(
     quiet: bool,
 ) -> None:
     """Label each file into one of its own, if it has none yet."""
-    from aspectra.scale.cluster import label_with_ray
-    from aspectra.scale.places import list_inputs, output_folder
-    from aspectra.scale.plan import label_here, make_plan
+    from aspectra.labelling.files import label_here, make_plan
+    from aspectra.labelling.places import list_inputs, output_folder
+    from aspectra.labelling.ray import label_with_ray
 
     places = list_inputs(files)
     plan = make_plan(model, output_folder(output), places, columns)
@@ -108,7 +129,11 @@ def label_folder(
         show.note(f"{len(places) - len(missing):,} of {len(places):,} files are labelled already.", quiet)
     rows, problems = 0, []
     with show.counter("Labelling:", quiet) as count:
-        for done in label_with_ray(plan, missing, address, count) if engine == "ray" else label_here(plan, missing, count):
+        for done in (
+            label_with_ray(plan, missing, address, count)
+            if engine == "ray"
+            else label_here(plan, missing, count)
+        ):
             rows += done.rows
             problems += [done.problem] if done.problem else []
             for line in done.skipped:

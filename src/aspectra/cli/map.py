@@ -15,39 +15,69 @@ from aspectra.errors import InputError, MapError
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
-    from aspectra.mapping.opening import Opening
-    from aspectra.mapping.topicmap import TopicMap
+    from aspectra.studio.opening import Opening
+    from aspectra.topicmap.topicmap import TopicMap
 
 
 def command(
     run: show.Run,
-    aspects: Annotated[str | None, typer.Option(help="Names of the aspects you care about: Image,Sound,Price")] = None,
-    seeds: Annotated[Path | None, typer.Option(help='TOML file with seed words: Image = ["picture", "color"]')] = None,
-    dev: Annotated[Path | None, typer.Option(help="JSONL file of labelled segments; makes the suggestion much better.")] = None,
+    aspects: Annotated[
+        str | None, typer.Option(help="Names of the aspects you care about: Image,Sound,Price")
+    ] = None,
+    seeds: Annotated[
+        Path | None, typer.Option(help='TOML file with seed words: Image = ["picture", "color"]')
+    ] = None,
+    dev: Annotated[
+        Path | None, typer.Option(help="JSONL file of labelled segments; makes the suggestion much better.")
+    ] = None,
     page: Annotated[
         bool | None,
-        typer.Option("--page/--no-page", help="Open the page, or stay on the terminal; the page if nothing else is asked for."),
+        typer.Option(
+            "--page/--no-page",
+            help="Open the page, or stay on the terminal; the page if nothing else is asked for.",
+        ),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(help="Port of the page; a free one from 8765 on by default.", min=1, max=65535)
+        int | None,
+        typer.Option(help="Port of the page; a free one from 8765 on by default.", min=1, max=65535),
     ] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the address.")] = True,
-    from_: Annotated[Path | None, typer.Option("--from", help="Carry the choices over from this run's map.")] = None,
-    annotator: Annotated[str | None, typer.Option(help="Keep a map of your own beside the others', to compare.")] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the address.")
+    ] = True,
+    from_: Annotated[
+        Path | None, typer.Option("--from", help="Carry the choices over from this run's map.")
+    ] = None,
+    annotator: Annotated[
+        str | None, typer.Option(help="Keep a map of your own beside the others', to compare.")
+    ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Open the page only to look.")] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Overwrite a person's choices too, and a map made for other topics.")
+        bool,
+        typer.Option("--replace", help="Overwrite a person's choices too, and a map made for other topics."),
     ] = False,
-    export: Annotated[Path | None, typer.Option("--export", help="Write the map as CSV, to edit in a spreadsheet.")] = None,
-    import_: Annotated[Path | None, typer.Option("--import", help="Take the choices from such a CSV, as yours.")] = None,
-    by: Annotated[str | None, typer.Option(help="Your name, kept with your choices; the login name by default.")] = None,
+    export: Annotated[
+        Path | None, typer.Option("--export", help="Write the map as CSV, to edit in a spreadsheet.")
+    ] = None,
+    import_: Annotated[
+        Path | None, typer.Option("--import", help="Take the choices from such a CSV, as yours.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Your name, kept with your choices; the login name by default.")
+    ] = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Map topics to aspects: on a page in your browser, or by a suggestion on the terminal."""
-    from aspectra.mapping.opening import Opening
+    from aspectra.studio.opening import Opening
 
     opening = Opening(
-        by or getpass.getuser(), show.names(aspects) or (), read_seeds(seeds), dev, from_, annotator, read_only, replace
+        by or getpass.getuser(),
+        show.names(aspects) or (),
+        read_seeds(seeds),
+        dev,
+        from_,
+        annotator,
+        read_only,
+        replace,
     )
     on_terminal = bool(aspects or seeds or dev or export or import_)
     if wants_page(page, on_terminal, bool(annotator or read_only or port is not None)):
@@ -69,8 +99,8 @@ def wants_page(page: bool | None, on_terminal: bool, page_only: bool) -> bool:
 
 def open_page(run: Path, opening: Opening, port: int | None, browser: bool, quiet: bool) -> None:
     """Serve the studio until Done or Ctrl-C."""
-    from aspectra.mapping.opening import open_studio
-    from aspectra.mapping.server import free_socket, make_server, serve
+    from aspectra.studio.opening import open_studio
+    from aspectra.studio.server import free_socket, make_server, serve
 
     listener = free_socket(port)
     show.note("Loading …", quiet)
@@ -78,13 +108,18 @@ def open_page(run: Path, opening: Opening, port: int | None, browser: bool, quie
     server, address = make_server(studio, listener)
     with contextlib.suppress(KeyboardInterrupt):
         typer.echo(address)
-        show.note("Map the topics there; every choice is saved at once. Stop with Done on the page, or Ctrl-C here.", quiet)
+        show.note(
+            "Map the topics there; every choice is saved at once. Stop with Done on the page, or Ctrl-C here.",
+            quiet,
+        )
         if browser:
             show_in_browser(address)
         serve(server, listener)
     studio.session.close()
     if studio.session.path.exists() and not opening.read_only:
-        show.note(f"Saved {studio.session.path}. Next: aspectra label {run} new.csv -o labelled.parquet", quiet)
+        show.note(
+            f"Saved {studio.session.path}. Next: aspectra label {run} new.csv -o labelled.parquet", quiet
+        )
 
 
 def show_in_browser(address: str) -> None:
@@ -96,12 +131,14 @@ def show_in_browser(address: str) -> None:
         webbrowser.open(address)
 
 
-def on_the_terminal(run: Path, opening: Opening, export: Path | None, import_: Path | None, quiet: bool) -> None:
+def on_the_terminal(
+    run: Path, opening: Opening, export: Path | None, import_: Path | None, quiet: bool
+) -> None:
     """Suggest, carry over, import, export and print, in that order."""
     from aspectra import rundir
     from aspectra.detector import AspectDetector
-    from aspectra.mapping import topicmap
-    from aspectra.mapping.opening import carry
+    from aspectra.studio.opening import carry
+    from aspectra.topicmap import topicmap
 
     detector = AspectDetector.load(run, with_map=False)
     path = run / rundir.TOPIC_MAP
@@ -139,7 +176,8 @@ def read_seeds(path: Path | None) -> dict[str, list[str]] | None:
             f'Cannot read seed words from {path}: {error}. Write lines such as Image = ["picture", "color"].'
         ) from None
     if not seeds or not all(
-        isinstance(words, list) and words and all(isinstance(word, str) for word in words) for words in seeds.values()
+        isinstance(words, list) and words and all(isinstance(word, str) for word in words)
+        for words in seeds.values()
     ):
         raise MapError(f'{path} must hold a list of words per aspect: Image = ["picture", "color"].')
     return seeds
@@ -148,7 +186,7 @@ def read_seeds(path: Path | None) -> dict[str, list[str]] | None:
 def print_map(topic_map: TopicMap, detector: AspectDetector) -> None:
     from rich.text import Text
 
-    from aspectra.mapping.topicmap import UNMAPPED
+    from aspectra.topicmap.topicmap import UNMAPPED
 
     grid = show.table("", "share", "aspect", "keywords and why", right=("", "share"))
     share = {item.id: item.share for item in detector.topics_.items}
@@ -161,4 +199,6 @@ def print_map(topic_map: TopicMap, detector: AspectDetector) -> None:
     show.console().print(grid)
     if hasattr(detector, "dev_estimate_"):
         figures = ", ".join(f"{name} {value:.1%}" for name, value in detector.dev_estimate_.items())
-        show.console().print(f"Expected on new labelled segments (cross-validated inside the dev set): {figures}.")
+        show.console().print(
+            f"Expected on new labelled segments (cross-validated inside the dev set): {figures}."
+        )

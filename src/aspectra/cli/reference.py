@@ -10,7 +10,12 @@ from typing import Any
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
 from aspectra.student.config import StudentConfig
 
-FIT_HEADS = {PrepareConfig: "Prepare", VectorsConfig: "Word vectors", TeacherConfig: "Teacher", FitConfig: "All"}
+FIT_HEADS = {
+    PrepareConfig: "Prepare",
+    VectorsConfig: "Word vectors",
+    TeacherConfig: "Teacher",
+    FitConfig: "All",
+}
 
 
 def cli_page() -> str:
@@ -58,7 +63,9 @@ def settings_table(head: str, rows: list[dataclasses.Field[Any]]) -> str:
     lines = [f"## {head}\n\n| setting | default | meaning | in the paper |\n|---|---|---|---|"]
     for spec in rows:
         choices = f" One of: {', '.join(spec.metadata['choices'])}." if spec.metadata["choices"] else ""
-        lines.append(f"| `{spec.name}` | `{spec.default}` | {spec.metadata['help']}{choices} | {spec.metadata['paper']} |")
+        lines.append(
+            f"| `{spec.name}` | `{spec.default}` | {spec.metadata['help']}{choices} | {spec.metadata['paper']} |"
+        )
     return "\n".join(lines) + "\n"
 
 

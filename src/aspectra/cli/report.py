@@ -21,13 +21,19 @@ STAGE_LABELS = {
 def command(
     run: show.Run,
     labels: Annotated[
-        Path, typer.Argument(metavar="LABELS", help="The file that aspectra label wrote: .parquet, .csv or .jsonl.")
+        Path,
+        typer.Argument(
+            metavar="LABELS", help="The file that aspectra label wrote: .parquet, .csv or .jsonl."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, ending in .html.")],
     png: Annotated[Path | None, typer.Option(help="Folder to write the pictures to, too.")] = None,
     xlsx: Annotated[Path | None, typer.Option(help="File to write the tables to, too.")] = None,
     by: Annotated[
-        str | None, typer.Option(help="Carried column to compare by, such as product; found by itself if it has such a name.")
+        str | None,
+        typer.Option(
+            help="Carried column to compare by, such as product; found by itself if it has such a name."
+        ),
     ] = None,
     date_column: Annotated[
         str | None, typer.Option(help="Carried column with the dates; found by itself if its name says so.")
@@ -37,10 +43,15 @@ def command(
     ] = None,
     gold: Annotated[
         Path | None,
-        typer.Option(help='JSONL file of gold segments, to say how many labels are right: {"text": "…", "aspects": ["Image"]}'),
+        typer.Option(
+            help='JSONL file of gold segments, to say how many labels are right: {"text": "…", "aspects": ["Image"]}'
+        ),
     ] = None,
     against: Annotated[
-        Path | None, typer.Option(help="Another label file, to compare with: of other reviews, or of the same by another run.")
+        Path | None,
+        typer.Option(
+            help="Another label file, to compare with: of other reviews, or of the same by another run."
+        ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
     quiet: show.Quiet = False,

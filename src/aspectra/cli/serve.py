@@ -15,7 +15,8 @@ from aspectra.errors import InputError
 
 def command(
     run: Annotated[
-        Path | None, typer.Argument(help="The run's folder, as given to aspectra fit --run; none with --onnx.")
+        Path | None,
+        typer.Argument(help="The run's folder, as given to aspectra fit --run; none with --onnx."),
     ] = None,
     model: show.Model = None,
     onnx: show.Onnx = None,
@@ -36,8 +37,12 @@ def command(
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Allow another --host without a token.")] = False,
     workers: Annotated[int, typer.Option(help="Processes, each with a model of its own.", min=1)] = 1,
-    queue: Annotated[int, typer.Option(help="Texts that may wait in a worker; more are answered with 429.", min=1)] = 4096,
-    timeout: Annotated[float, typer.Option(help="Seconds until a request is given up with 503.", min=0.1)] = 10.0,
+    queue: Annotated[
+        int, typer.Option(help="Texts that may wait in a worker; more are answered with 429.", min=1)
+    ] = 4096,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds until a request is given up with 503.", min=0.1)
+    ] = 10.0,
     quiet: show.Quiet = False,
 ) -> None:
     """Label over HTTP: POST /label, GET /aspects, /healthz, /metrics; /docs describes it."""

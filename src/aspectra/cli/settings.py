@@ -16,10 +16,16 @@ def with_settings(config: type) -> Callable[[Command], Command]:
     """Give a command one option per field of a config; they reach it as **settings. `n_topics` is --n-topics and --topics."""
 
     def decorate(function: Command) -> Command:
-        own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        own = [
+            p
+            for p in inspect.signature(function, eval_str=True).parameters.values()
+            if p.kind is not p.VAR_KEYWORD
+        ]
         signature = inspect.Signature([*own, *map(option, dataclasses.fields(config))])
         function.__signature__ = signature  # type: ignore[attr-defined]
-        function.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+        function.__annotations__ = {
+            name: parameter.annotation for name, parameter in signature.parameters.items()
+        }
         return function
 
     return decorate

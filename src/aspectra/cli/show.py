@@ -19,13 +19,24 @@ if TYPE_CHECKING:
 Run = Annotated[Path, typer.Argument(help="The run's folder, as given to aspectra fit --run.")]
 Inputs = Annotated[
     list[str],
-    typer.Argument(metavar="FILES", help="CSV, TSV, JSONL, Parquet or txt (one review a line), also .gz; globs too."),
+    typer.Argument(
+        metavar="FILES", help="CSV, TSV, JSONL, Parquet or txt (one review a line), also .gz; globs too."
+    ),
 ]
-TextColumn = Annotated[str | None, typer.Option(help="Column with the review text; found by itself when it is obvious.")]
-IdColumn = Annotated[str | None, typer.Option(help="Column that must be there and is put first in the output.")]
+TextColumn = Annotated[
+    str | None, typer.Option(help="Column with the review text; found by itself when it is obvious.")
+]
+IdColumn = Annotated[
+    str | None, typer.Option(help="Column that must be there and is put first in the output.")
+]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files: utf-8, latin-1, cp1252, utf-16, …")]
-Model = Annotated[str | None, typer.Option(help="teacher, or student: both together; by default the student if there is one.")]
-Onnx = Annotated[Path | None, typer.Option(help="Label with an exported student instead of a run; needs no torch.")]
+Model = Annotated[
+    str | None,
+    typer.Option(help="teacher, or student: both together; by default the student if there is one."),
+]
+Onnx = Annotated[
+    Path | None, typer.Option(help="Label with an exported student instead of a run; needs no torch.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 
@@ -51,7 +62,9 @@ def names(text: str | None) -> tuple[str, ...] | None:
     return tuple(name.strip() for name in text.split(",") if name.strip()) if text is not None else None
 
 
-def open_source(files: list[str], text_column: str | None, id_column: str | None, encoding: str, quiet: bool) -> Source:
+def open_source(
+    files: list[str], text_column: str | None, id_column: str | None, encoding: str, quiet: bool
+) -> Source:
     """Open the input and say which column is read when it was not named."""
     from aspectra.text import read
 

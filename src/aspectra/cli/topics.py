@@ -27,7 +27,7 @@ def command(
         return
     chosen: dict[int, str] = {}
     if (home / rundir.TOPIC_MAP).exists():
-        from aspectra.mapping.topicmap import UNMAPPED, read_map
+        from aspectra.topicmap.topicmap import UNMAPPED, read_map
 
         try:
             choices = read_map(home / rundir.TOPIC_MAP, topics["fingerprint"]).choices
@@ -35,7 +35,12 @@ def command(
         except MapError as error:  # to mend the map, a person must see the topics
             show.note(str(error))
     grid = show.table(
-        "", "share", "npmi", *(["aspect"] if chosen else []), "keywords and a typical segment", right=("", "share", "npmi")
+        "",
+        "share",
+        "npmi",
+        *(["aspect"] if chosen else []),
+        "keywords and a typical segment",
+        right=("", "share", "npmi"),
     )
     from rich.text import Text
 

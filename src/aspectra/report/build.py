@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import GENERAL
-from aspectra.mapping.topicmap import UNMAPPED
 from aspectra.report.content import Content, Facts, Fresh, Request, SubAspect
 from aspectra.report.counts import Counts
 from aspectra.report.dates import period_name, period_start
 from aspectra.report.labels import Labels, open_labels
 from aspectra.report.stats import ratings, share_interval
+from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -81,7 +81,12 @@ def sub_aspects(labels: Labels, detector: AspectDetector) -> tuple[SubAspect, ..
     led = labels.frame.group_by("aspect", "topic").len().drop_nulls()
     count = {(aspect, topic): n for aspect, topic, n in led.iter_rows()}
     result = [
-        SubAspect(choice.aspect, choice.topic, choice.keywords, count.get((choice.aspect, choice.topic), 0) / len(labels.frame))
+        SubAspect(
+            choice.aspect,
+            choice.topic,
+            choice.keywords,
+            count.get((choice.aspect, choice.topic), 0) / len(labels.frame),
+        )
         for choice in detector.topic_map_.choices
         if choice.aspect
     ]
@@ -92,8 +97,13 @@ def keywords(detector: AspectDetector, shares: list[float], most: int = 12) -> d
     """Return for each aspect the keywords of its topics, taken in turn, the largest topic's first."""
     result: dict[str, tuple[str, ...]] = {}
     for aspect in detector.classes_:
-        topics = sorted((c for c in detector.topic_map_.choices if c.aspect == aspect), key=lambda choice: -shares[choice.topic])
-        turns = (choice.keywords[turn] for turn in range(10) for choice in topics if turn < len(choice.keywords))
+        topics = sorted(
+            (c for c in detector.topic_map_.choices if c.aspect == aspect),
+            key=lambda choice: -shares[choice.topic],
+        )
+        turns = (
+            choice.keywords[turn] for turn in range(10) for choice in topics if turn < len(choice.keywords)
+        )
         result[aspect] = tuple(dict.fromkeys(turns))[:most]
     return result
 
@@ -103,17 +113,27 @@ def fresh(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[Fre
     from aspectra.report.evidence import topic_segments
 
     items, choices = detector.topics_.items, detector.topic_map_.choices
-    listed = [item.coherence for item, choice in zip(items, choices, strict=True) if choice.aspect not in (None, GENERAL)]
+    listed = [
+        item.coherence
+        for item, choice in zip(items, choices, strict=True)
+        if choice.aspect not in (None, GENERAL)
+    ]
     least = float(np.quantile(listed or [item.coherence for item in items], 0.25))
     whole = counts.topics.merge(0).merge(0)
     low, high = share_interval(whole)
-    growing = {topic: change for topic, change in counts.topic_changes().items() if change.after > change.before}
+    growing = {
+        topic: change for topic, change in counts.topic_changes().items() if change.after > change.before
+    }
     found = [
         choice.topic
         for item, choice in zip(items, choices, strict=True)
-        if choice.aspect in (None, GENERAL) and item.coherence >= least and (whole.share[item.id] >= LARGE or item.id in growing)
+        if choice.aspect in (None, GENERAL)
+        and item.coherence >= least
+        and (whole.share[item.id] >= LARGE or item.id in growing)
     ]
-    found = sorted(found, key=lambda topic: (-growing[topic].effect if topic in growing else 0, -whole.share[topic]))[:MOST_FRESH]
+    found = sorted(
+        found, key=lambda topic: (-growing[topic].effect if topic in growing else 0, -whole.share[topic])
+    )[:MOST_FRESH]
     examples = topic_segments(labels, detector, found)
     return tuple(
         Fresh(topic, items[topic].keywords, choices[topic].aspect or UNMAPPED, float(whole.share[topic]), float(low[topic]),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.mapping.topicmap import UNMAPPED
 from aspectra.report import words
 from aspectra.report.marks import (
     BLUE,
@@ -31,6 +30,7 @@ from aspectra.report.marks import (
     word,
 )  # fmt: skip
 from aspectra.report.words import percent, percents
+from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
     from aspectra.report.change import Difference
@@ -51,9 +51,15 @@ def shares_chart(content: Content) -> Chart:
         for one in shown
     ]  # fmt: skip
     x, tips = share("share"), ("name", "of segments", "of reviews")
-    layers = [layer("bar", {"height": {"band": 0.66}}, tips, x=x, color=OWN_COLOUR), interval(x), label(x, "high")]
+    layers = [
+        layer("bar", {"height": {"band": 0.66}}, tips, x=x, color=OWN_COLOUR),
+        interval(x),
+        label(x, "high"),
+    ]
     left = len(content.shares) - len(shown)
-    subtitle = f"Share of segments with {INTERVALS}." + (f" The other {left} aspects are in the workbook." if left else "")
+    subtitle = f"Share of segments with {INTERVALS}." + (
+        f" The other {left} aspects are in the workbook." if left else ""
+    )
     if GENERAL in content.aspects:
         subtitle += f" {GENERAL}: about none of the aspects."
     return Chart("shares", words.shares_title(content.shares), subtitle, (rows_chart(values, layers),))
@@ -65,10 +71,18 @@ def topics_chart(content: Content) -> Chart | None:
     if not subs:
         return None
     order = [one.name for one in content.shares if any(sub.aspect == one.name for sub in subs)][:MOST_PANELS]
-    panels = tuple(topic_panel(name, [sub for sub in subs if sub.aspect == name][:MOST_TOPICS], subs[0].share) for name in order)
+    panels = tuple(
+        topic_panel(name, [sub for sub in subs if sub.aspect == name][:MOST_TOPICS], subs[0].share)
+        for name in order
+    )
     keywords = ", ".join(subs[0].keywords[:3])
     title = f"The largest topic is “{keywords}” under {subs[0].aspect}: {percent(subs[0].share)} of segments"
-    return Chart("topics", title, "The topics under each aspect, by their first keywords: share of all segments.", panels)
+    return Chart(
+        "topics",
+        title,
+        "The topics under each aspect, by their first keywords: share of all segments.",
+        panels,
+    )
 
 
 def topic_panel(aspect: str, subs: list[SubAspect], largest: float) -> Spec:
@@ -82,7 +96,10 @@ def topic_panel(aspect: str, subs: list[SubAspect], largest: float) -> Spec:
         for sub in subs
     ]
     x = {**number("share", domain=[0, largest * 1.55]), "axis": None}
-    layers = [layer("bar", {"height": {"band": 0.6}, "color": SKY}, ("keywords", "label"), x=x), label(x, "share")]
+    layers = [
+        layer("bar", {"height": {"band": 0.6}, "color": SKY}, ("keywords", "label"), x=x),
+        label(x, "share"),
+    ]
     return {**rows_chart(values, layers, step=21), "title": aspect}
 
 
@@ -101,14 +118,25 @@ def ratings_chart(content: Content) -> Chart | None:
     low, high = min(one.low for one in shown), max(one.high for one in shown)
     reach = max(0.1, 0.12 * (high - low))
     x = number(
-        "mean", f"mean {content.roles.rating}", {"tickCount": 6}, domain=[low - reach, high + reach], zero=False, nice=False
+        "mean",
+        f"mean {content.roles.rating}",
+        {"tickCount": 6},
+        domain=[low - reach, high + reach],
+        zero=False,
+        nice=False,
     )
     bounds = interval(x, strokeWidth=2.2)
     bounds["encoding"]["color"] = OWN_COLOUR
     point = {"filled": True, "size": 75, "opacity": 1}
-    layers = [bounds, layer("point", point, ("name", "label", "the others", "reviews"), x=x, color=OWN_COLOUR), label(x, "high")]
+    layers = [
+        bounds,
+        layer("point", point, ("name", "label", "the others", "reviews"), x=x, color=OWN_COLOUR),
+        label(x, "high"),
+    ]
     spec = rows_chart(values, layers)
-    spec["layer"].insert(0, layer("rule", {"strokeDash": [4, 3], "color": GREY}, x={"datum": content.facts.rating}))
+    spec["layer"].insert(
+        0, layer("rule", {"strokeDash": [4, 3], "color": GREY}, x={"datum": content.facts.rating})
+    )
     subtitle = f"Mean of the reviews that mention an aspect, with {INTERVALS}; dashed: all reviews. Orange: clearly lower than the others."
     return Chart("ratings", words.ratings_title(content.ratings), subtitle, (spec,))
 
@@ -122,7 +150,10 @@ def trend_chart(content: Content) -> Chart | None:
     overall = {change.name: change for change in content.changes if change.group is None}
     panels = [trend_panel(content, content.trend, name, overall.get(name)) for name in order if name in shown]
     within = [change for change in words.specific(content.changes) if change.group is not None][:MOST_WITHIN]
-    panels += [trend_panel(content, content.group_trends[change.group or 0], change.name, change) for change in within]
+    panels += [
+        trend_panel(content, content.group_trends[change.group or 0], change.name, change)
+        for change in within
+    ]
     subtitle = (
         f"Share of segments by {content.unit}; shaded: {INTERVALS}; a dashed line marks a change beyond chance. "
         "Each panel has a scale of its own."
@@ -137,7 +168,15 @@ def moment(day: date) -> int:
 
 def trend_panel(content: Content, trend: Cells, name: str, change: Difference | None) -> Spec:
     at = content.aspects.index(name)
-    parts = zip(trend.starts, trend.names, trend.share[:, at], trend.low[:, at], trend.high[:, at], trend.reviews, strict=True)
+    parts = zip(
+        trend.starts,
+        trend.names,
+        trend.share[:, at],
+        trend.low[:, at],
+        trend.high[:, at],
+        trend.reviews,
+        strict=True,
+    )
     values = [
         {
             "day": moment(start), "share": float(part), "low": float(low), "high": float(high), "period": period,
@@ -145,13 +184,31 @@ def trend_panel(content: Content, trend: Cells, name: str, change: Difference | 
         }
         for start, period, part, low, high, reviews in parts
     ]  # fmt: skip
-    x = {"field": "day", "type": "temporal", "title": None, "scale": {"type": "utc"}, "axis": {"tickCount": 4, "grid": False}}
+    x = {
+        "field": "day",
+        "type": "temporal",
+        "title": None,
+        "scale": {"type": "utc"},
+        "axis": {"tickCount": 4, "grid": False},
+    }
     top = max(0.002, 1.4 * float(trend.share[:, at].max()))
     y = {**share("share", None, domain=[0, min(1, top)]), "axis": {**PERCENT, "tickCount": 3}}
     layers = [
-        layer("area", {"color": BLUE, "opacity": 0.18, "clip": True}, x=x, y={**y, "field": "low"}, y2={"field": "high"}),
+        layer(
+            "area",
+            {"color": BLUE, "opacity": 0.18, "clip": True},
+            x=x,
+            y={**y, "field": "low"},
+            y2={"field": "high"},
+        ),
         layer("line", {"color": BLUE, "strokeWidth": 2}, x=x, y=y),
-        layer("point", {"filled": True, "color": BLUE, "size": 14, "opacity": 1}, ("period", "of segments", "reviews"), x=x, y=y),
+        layer(
+            "point",
+            {"filled": True, "color": BLUE, "size": 14, "opacity": 1},
+            ("period", "of segments", "reviews"),
+            x=x,
+            y=y,
+        ),
     ]
     title, subtitle = name, "no clear change"
     if change is not None:
@@ -159,7 +216,12 @@ def trend_panel(content: Content, trend: Cells, name: str, change: Difference | 
         start = {"datum": moment(content.period_starts[change.at]), "type": "temporal"}
         title += words.where(change, content)
         layers.insert(0, layer("rule", {"strokeDash": [4, 3], "color": ORANGE}, x=start))
-    return {"data": {"values": values}, "layer": layers, "height": 110, "title": {"text": title, "subtitle": subtitle}}
+    return {
+        "data": {"values": values},
+        "layer": layers,
+        "height": 110,
+        "title": {"text": title, "subtitle": subtitle},
+    }
 
 
 def groups_chart(content: Content) -> Chart | None:
@@ -203,6 +265,12 @@ def fresh_chart(content: Content) -> Chart | None:
         for one in content.fresh
     ]  # fmt: skip
     x, tips = share("share"), ("keywords", "label", "mapped to")
-    layers = [layer("bar", {"height": {"band": 0.6}}, tips, x=x, color=OWN_COLOUR), interval(x), label(x, "high")]
+    layers = [
+        layer("bar", {"height": {"band": 0.6}}, tips, x=x, color=OWN_COLOUR),
+        interval(x),
+        label(x, "high"),
+    ]
     subtitle = f"Coherent topics that are {UNMAPPED} or mapped to {GENERAL}, and large or growing (↑, green); what grew most stands first."
-    return Chart("new", words.fresh_sentence(content.fresh[0], content), subtitle, (rows_chart(values, layers),))
+    return Chart(
+        "new", words.fresh_sentence(content.fresh[0], content), subtitle, (rows_chart(values, layers),)
+    )

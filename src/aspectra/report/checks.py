@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.mapping.topicmap import UNMAPPED
 from aspectra.report import words
 from aspectra.report.marks import (
     BLUE,
@@ -26,6 +25,7 @@ from aspectra.report.marks import (
     word,
 )  # fmt: skip
 from aspectra.report.words import percent, signed
+from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
     from aspectra.report.content import Content
@@ -41,11 +41,20 @@ def confusion_chart(content: Content) -> Chart | None:
         for gold, row in zip(names, grade.report.confusion, strict=False)
         for answer, n in zip(names, row, strict=False)
     ]
-    x, y = {**word("answer", names), "title": "answer"}, {**word("gold", names, labelLimit=150), "title": "gold"}
+    x, y = (
+        {**word("answer", names), "title": "answer"},
+        {**word("gold", names, labelLimit=150), "title": "gold"},
+    )
     shade = number("part", range=["#f3f6f9", "#08519c"], domain=[0, 1])
     spec = cells_chart(values, x, y, shade, "datum.part > 0.5", ("gold", "answer", "segments"))
     title = f"{percent(grade.report.accuracy)} of {grade.report.n:,} gold segments are answered rightly"
-    return Chart("confusion", title, f"Segments of {content.quality.gold} by gold aspect and answer.", (spec,), wide=True)
+    return Chart(
+        "confusion",
+        title,
+        f"Segments of {content.quality.gold} by gold aspect and answer.",
+        (spec,),
+        wide=True,
+    )
 
 
 def curve_chart(content: Content) -> Chart | None:
@@ -67,7 +76,12 @@ def curve_chart(content: Content) -> Chart | None:
         "data": {"values": values}, "height": 220,
         "layer": [layer("line", look, ("answered", "right", "confidence from"), x=x, y=y)],
     }  # fmt: skip
-    return Chart("coverage", words.curve_title(grade.curve), "What is gained by trusting confident answers only.", (spec,))
+    return Chart(
+        "coverage",
+        words.curve_title(grade.curve),
+        "What is gained by trusting confident answers only.",
+        (spec,),
+    )
 
 
 def coherence_chart(content: Content) -> Chart:
@@ -81,7 +95,11 @@ def coherence_chart(content: Content) -> Chart:
         for line in content.quality.topics
     ]  # fmt: skip
     legend = {"orient": "top", "title": "mapped to"}
-    shape = {**word("kind", kinds), "scale": {"domain": kinds, "range": ["circle", "square", "cross"]}, "legend": legend}
+    shape = {
+        **word("kind", kinds),
+        "scale": {"domain": kinds, "range": ["circle", "square", "cross"]},
+        "legend": legend,
+    }
     hue = {**shape, "scale": {"domain": kinds, "range": [BLUE, GREY, ORANGE]}}
     for encoding in (shape, hue):
         del encoding["axis"], encoding["title"]
@@ -89,9 +107,16 @@ def coherence_chart(content: Content) -> Chart:
     y = {**share("share"), "axis": {**PERCENT, "tickCount": 4}}
     point = {"filled": True, "size": 60, "opacity": 0.85}
     tips = ("keywords", "aspect", "of segments", "npmi")
-    spec = {"data": {"values": values}, "height": 240, "layer": [layer("point", point, tips, x=x, y=y, shape=shape, color=hue)]}
+    spec = {
+        "data": {"values": values},
+        "height": 240,
+        "layer": [layer("point", point, tips, x=x, y=y, shape=shape, color=hue)],
+    }
     return Chart(
-        "coherence", coherence_title(content), "Each mark is a topic; keywords that keep company have a high coherence.", (spec,)
+        "coherence",
+        coherence_title(content),
+        "Each mark is a topic; keywords that keep company have a high coherence.",
+        (spec,),
     )
 
 
@@ -118,9 +143,19 @@ def comparison_chart(content: Content) -> Chart | None:
     ]  # fmt: skip
     x, tips = share("after"), ("name", "there", "here", "difference")
     layers = [
-        layer("rule", {"strokeWidth": 2.5}, x={**x, "field": "before"}, x2={"field": "after"}, color=OWN_COLOUR),
-        layer("point", {"size": 60, "fill": WHITE, "opacity": 1}, tips, x={**x, "field": "before"}, stroke=OWN_COLOUR),
+        layer(
+            "rule", {"strokeWidth": 2.5}, x={**x, "field": "before"}, x2={"field": "after"}, color=OWN_COLOUR
+        ),
+        layer(
+            "point",
+            {"size": 60, "fill": WHITE, "opacity": 1},
+            tips,
+            x={**x, "field": "before"},
+            stroke=OWN_COLOUR,
+        ),
         layer("point", {"size": 70, "filled": True, "opacity": 1}, tips, x=x, color=OWN_COLOUR),
     ]
     subtitle = f"Hollow: {content.comparison.name}; filled: {content.source}. Orange: beyond chance."
-    return Chart("comparison", words.comparison_title(content.comparison), subtitle, (rows_chart(values, layers),))
+    return Chart(
+        "comparison", words.comparison_title(content.comparison), subtitle, (rows_chart(values, layers),)
+    )

@@ -58,7 +58,10 @@ def compare(labels: Labels, other: Labels) -> Comparison:
 
 def match(labels: Labels, other: Labels) -> pl.DataFrame:
     """Join on the numbers of review and segment and on the wording."""
-    this, that = (side.rows.select("review", "segment", "aspect", wording=pl.col("text").hash(0)) for side in (labels, other))
+    this, that = (
+        side.rows.select("review", "segment", "aspect", wording=pl.col("text").hash(0))
+        for side in (labels, other)
+    )
     return this.join(that, on=KEY, suffix="_other").select("aspect", "aspect_other").collect()
 
 
@@ -85,12 +88,21 @@ def shifts(labels: Labels, other: Labels, names: tuple[str, ...], same: bool) ->
     if same:
         low, high, claimed = paired(this, that, before, after)
     return tuple(
-        Shift(name, float(before.share[at]), float(after.share[at]), float(low[at]), float(high[at]), bool(claimed[at]))
+        Shift(
+            name,
+            float(before.share[at]),
+            float(after.share[at]),
+            float(low[at]),
+            float(high[at]),
+            bool(claimed[at]),
+        )
         for at, name in enumerate(names)
     )
 
 
-def paired(this: pl.DataFrame, that: pl.DataFrame, before: Tally, after: Tally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def paired(
+    this: pl.DataFrame, that: pl.DataFrame, before: Tally, after: Tally
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bound the difference by how it varies from review to review: Σ (d_ra − δ_a n_r)² / (Σ n_r)², d being the difference in n_ra."""
     signed = pl.concat([this.with_columns(sign=pl.lit(1)), that.with_columns(sign=pl.lit(-1))])
     moved = signed.group_by("review", "code").agg(d=pl.col("sign").sum()).filter(pl.col("d") != 0)
@@ -99,8 +111,18 @@ def paired(this: pl.DataFrame, that: pl.DataFrame, before: Tally, after: Tally) 
         squares=(pl.col("d") ** 2).sum(), products=(pl.col("d") * pl.col("total")).sum()
     )  # fmt: skip
     squares, products = np.zeros((2, after.mentions.shape[-1]))
-    squares[sums["code"].to_numpy()], products[sums["code"].to_numpy()] = sums["squares"].to_numpy(), sums["products"].to_numpy()
-    difference = Tally(after.mentions - before.mentions, squares, products, after.segments, after.segment_squares, after.reviews)
+    squares[sums["code"].to_numpy()], products[sums["code"].to_numpy()] = (
+        sums["squares"].to_numpy(),
+        sums["products"].to_numpy(),
+    )
+    difference = Tally(
+        after.mentions - before.mentions,
+        squares,
+        products,
+        after.segments,
+        after.segment_squares,
+        after.reviews,
+    )
     reach = quantile(len(squares)) * np.sqrt(difference.variance)
     gap = difference.share
     claimed = (np.abs(gap) > reach) & (after.reviews >= FEW) & matters(before.share, after.share)

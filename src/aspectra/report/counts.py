@@ -43,7 +43,11 @@ class Counts:
         reviews = self.aspects.merge(0).reviews[: len(self.periods), 0]
         hidden = int(reviews[reviews < FEW].sum())
         unit = self.labels.unit
-        return [f"{hidden:,} reviews are of a {unit} with fewer than {FEW} reviews, which is not drawn."] if hidden else []
+        return (
+            [f"{hidden:,} reviews are of a {unit} with fewer than {FEW} reviews, which is not drawn."]
+            if hidden
+            else []
+        )
 
     def shares(self) -> tuple[Share, ...]:
         whole = self.aspects.merge(0).merge(0)

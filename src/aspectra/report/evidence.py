@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from aspectra.detector import AspectDetector
-from aspectra.mapping.evidence import Pieces, attended, varied
 from aspectra.report.labels import Labels
+from aspectra.studio.evidence import Pieces, attended, varied
 
 KINDS = ("typical", "recent", "least certain", "random")
 CANDIDATES = 60
@@ -52,7 +52,8 @@ def candidates(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     by, down = order[kind]
     if kind == "recent":
         readable = readable.filter(
-            pl.col("day").is_not_null(), pl.col("probability") >= pl.col("probability").median().over("aspect")
+            pl.col("day").is_not_null(),
+            pl.col("probability") >= pl.col("probability").median().over("aspect"),
         )
     best = row.top_k_by(by, CANDIDATES) if down else row.bottom_k_by(by, CANDIDATES)
     return readable.group_by("aspect").agg(best).collect()
@@ -68,14 +69,20 @@ def read_rows(labels: Labels, rows: Sequence[int]) -> dict[int, dict[str, object
         .with_columns(pl.col("text").fill_null("").str.slice(0, LONGEST))
         .collect(engine="streaming")
     )
-    facts = labels.frame.filter(pl.col("row").is_in(wanted.implode())).select("row", "probability", "day", "rating")
+    facts = labels.frame.filter(pl.col("row").is_in(wanted.implode())).select(
+        "row", "probability", "day", "rating"
+    )
     return {line["row"]: line for line in texts.join(facts, on="row").iter_rows(named=True)}
 
 
 def gather(labels: Labels, detector: AspectDetector) -> tuple[Segment, ...]:
     """Choose each aspect's segments of every kind; none of a kind stands there twice in nearly the same words."""
     shown = SHOWN if len(labels.aspects) <= MANY else SHOWN_OF_MANY
-    found = {kind: dict(candidates(labels.frame, kind).iter_rows()) for kind in KINDS if kind != "recent" or labels.dated}
+    found = {
+        kind: dict(candidates(labels.frame, kind).iter_rows())
+        for kind in KINDS
+        if kind != "recent" or labels.dated
+    }
     facts = read_rows(labels, [row for lists in found.values() for rows in lists.values() for row in rows])
     chosen: list[tuple[str, str, int]] = []
     for aspect in labels.aspects:
@@ -84,7 +91,10 @@ def gather(labels: Labels, detector: AspectDetector) -> tuple[Segment, ...]:
             texts = [str(facts[row]["text"]) for row in rows]
             chosen += [(aspect, kind, rows[place]) for place in varied(texts, np.arange(len(texts)), shown)]
     pieces = attended(detector, [str(facts[row]["text"]) for _, _, row in chosen])
-    return tuple(segment(aspect, kind, cut, facts[row]) for (aspect, kind, row), cut in zip(chosen, pieces, strict=True))
+    return tuple(
+        segment(aspect, kind, cut, facts[row])
+        for (aspect, kind, row), cut in zip(chosen, pieces, strict=True)
+    )
 
 
 def segment(aspect: str, kind: str, pieces: Pieces, facts: Mapping[str, object]) -> Segment:
@@ -92,11 +102,18 @@ def segment(aspect: str, kind: str, pieces: Pieces, facts: Mapping[str, object])
     return Segment(aspect, kind, pieces, **values)  # type: ignore[arg-type]
 
 
-def topic_segments(labels: Labels, detector: AspectDetector, topics: Sequence[int], shown: int = 4) -> dict[int, list[Pieces]]:
+def topic_segments(
+    labels: Labels, detector: AspectDetector, topics: Sequence[int], shown: int = 4
+) -> dict[int, list[Pieces]]:
     """Choose, among random segments of each topic, those of which the teacher is surest."""
-    readable = labels.frame.lazy().filter(pl.col("known_words").is_between(*READABLE), pl.col("topic").is_in(list(topics)))
+    readable = labels.frame.lazy().filter(
+        pl.col("known_words").is_between(*READABLE), pl.col("topic").is_in(list(topics))
+    )
     lists = dict(
-        readable.group_by("topic").agg(pl.col("row").bottom_k_by(pl.col("row").hash(0), 3 * CANDIDATES)).collect().iter_rows()
+        readable.group_by("topic")
+        .agg(pl.col("row").bottom_k_by(pl.col("row").hash(0), 3 * CANDIDATES))
+        .collect()
+        .iter_rows()
     )
     facts = read_rows(labels, [row for rows in lists.values() for row in rows])
     result = {}

@@ -11,14 +11,24 @@ from pathlib import Path
 import polars as pl
 
 from aspectra.errors import InputError
-from aspectra.label import PREFIX
+from aspectra.labelling.gamma import PREFIX
 from aspectra.report.dates import choose_unit, day_of, period_number
 
 OWN = {
     "review": pl.UInt32, "segment": pl.UInt32, "text": pl.String, "aspect": pl.String, "probability": pl.Float32,
     "entropy": pl.Float32, "margin": pl.Float32, "unmapped": pl.Float32, "topic": pl.Int32, "known_words": pl.Int32,
 }  # fmt: skip
-DATE_NAMES = ("date", "reviewdate", "reviewtime", "createdat", "created", "timestamp", "time", "unixreviewtime", "year")
+DATE_NAMES = (
+    "date",
+    "reviewdate",
+    "reviewtime",
+    "createdat",
+    "created",
+    "timestamp",
+    "time",
+    "unixreviewtime",
+    "year",
+)
 RATING_NAMES = ("rating", "stars", "score", "overall", "starrating", "reviewrating")
 GROUP_NAMES = ("product", "productname", "item", "brand", "model", "category", "store", "restaurant", "hotel")
 MOST_GROUPS = 12
@@ -60,12 +70,16 @@ def open_labels(path: Path, wanted: Roles = NO_ROLES) -> Labels:
     rows = scan(path)
     names = rows.collect_schema().names()
     aspects = find_aspects(path, names)
-    roles = find_roles(path, names[: names.index("review")] + names[names.index("known_words") + 1 + len(aspects) :], wanted)
+    roles = find_roles(
+        path, names[: names.index("review")] + names[names.index("known_words") + 1 + len(aspects) :], wanted
+    )
     roles, day = find_days(path, rows, roles, told=wanted.date is not None)
     try:
         frame = compact(rows, aspects, roles, day)
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{path} is not a label file that can be read ({first_line(error)}). Label the reviews again.") from None
+        raise InputError(
+            f"{path} is not a label file that can be read ({first_line(error)}). Label the reviews again."
+        ) from None
     check_frame(path, frame)
     labels = Labels(path, rows, frame, aspects, roles)
     return with_groups(with_periods(with_ratings(labels, told=wanted.rating is not None)))
@@ -91,9 +105,13 @@ def scan(path: Path) -> pl.LazyFrame:
         else:
             raise InputError(f"{path} is no label file: it must end in .parquet, .csv or .jsonl.")
         known = rows.collect_schema()
-        return rows.with_columns(pl.col(name).cast(OWN[name]) for name in known if name in OWN).with_row_index("row")
+        return rows.with_columns(
+            pl.col(name).cast(OWN[name]) for name in known if name in OWN
+        ).with_row_index("row")
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote.") from None
+        raise InputError(
+            f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote."
+        ) from None
 
 
 def find_aspects(path: Path, names: list[str]) -> tuple[str, ...]:
@@ -102,9 +120,15 @@ def find_aspects(path: Path, names: list[str]) -> tuple[str, ...]:
         raise InputError(
             f"{path} is not a label file: it has no column {missing[0]!r}. Give a file that aspectra label wrote, as it was written."
         )
-    aspects = [name.removeprefix(PREFIX) for name in names[names.index("known_words") + 1 :] if name.startswith(PREFIX)]
+    aspects = [
+        name.removeprefix(PREFIX)
+        for name in names[names.index("known_words") + 1 :]
+        if name.startswith(PREFIX)
+    ]
     if not aspects:
-        raise InputError(f"{path} is not a label file: it has no column {PREFIX}… of an aspect. Label the reviews again.")
+        raise InputError(
+            f"{path} is not a label file: it has no column {PREFIX}… of an aspect. Label the reviews again."
+        )
     return tuple(aspects)
 
 
@@ -119,7 +143,11 @@ def find_roles(path: Path, carried: list[str], wanted: Roles) -> Roles:
     def guess(known: tuple[str, ...]) -> str | None:
         return next((plain[name] for name in known if name in plain), None)
 
-    return Roles(wanted.date or guess(DATE_NAMES), wanted.rating or guess(RATING_NAMES), wanted.group or guess(GROUP_NAMES))
+    return Roles(
+        wanted.date or guess(DATE_NAMES),
+        wanted.rating or guess(RATING_NAMES),
+        wanted.group or guess(GROUP_NAMES),
+    )
 
 
 def find_days(path: Path, rows: pl.LazyFrame, roles: Roles, told: bool) -> tuple[Roles, pl.Expr]:
@@ -131,13 +159,19 @@ def find_days(path: Path, rows: pl.LazyFrame, roles: Roles, told: bool) -> tuple
     except pl.exceptions.PolarsError as error:
         raise InputError(f"Cannot read {path}: {first_line(error)}. Label the reviews again.") from None
     if day is None and told:
-        raise InputError(f"Column {roles.date!r} of {path} holds no dates that can be read. Write them as 2024-03-31.")
+        raise InputError(
+            f"Column {roles.date!r} of {path} holds no dates that can be read. Write them as 2024-03-31."
+        )
     return (roles, day) if day is not None else (replace(roles, date=None), nothing)
 
 
 def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], roles: Roles, day: pl.Expr) -> pl.DataFrame:
     rating = pl.col(roles.rating).cast(pl.Float32, strict=False) if roles.rating else pl.lit(None, pl.Float32)
-    group = pl.col(roles.group).cast(pl.String).cast(pl.Categorical) if roles.group else pl.lit(None, pl.Categorical)
+    group = (
+        pl.col(roles.group).cast(pl.String).cast(pl.Categorical)
+        if roles.group
+        else pl.lit(None, pl.Categorical)
+    )
     return rows.select(
         "row", "review", "segment", "topic", "probability", "margin", "known_words",
         aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False), day=day, rating=rating.replace(float("nan"), None), group=group,
@@ -149,7 +183,9 @@ def check_frame(path: Path, frame: pl.DataFrame) -> None:
         raise InputError(f"{path} has no rows. Label some reviews first.")
     if frame["aspect"].null_count():
         row = frame["aspect"].is_null().arg_true()[0] + 1
-        raise InputError(f"{path}, row {row} has an aspect without a column {PREFIX}… of its own. Label the reviews again.")
+        raise InputError(
+            f"{path}, row {row} has an aspect without a column {PREFIX}… of its own. Label the reviews again."
+        )
     if frame.select("review", "segment").null_count().sum_horizontal().item():
         raise InputError(f"{path} has rows without review and segment number. Label the reviews again.")
     if frame.select(pl.struct("review", "segment").is_duplicated().any()).item():
@@ -163,14 +199,20 @@ def unread(labels: Labels, column: str, role: str | None, what: str) -> tuple[st
     """Say how many reviews have nothing that can be read in a column."""
     lost = labels.frame.filter(pl.col(column).is_null())["review"].n_unique() if role else 0
     total = labels.frame["review"].n_unique()
-    return (f"{lost:,} of {total:,} reviews have no readable {what} in column {role!r}.",) if 0 < lost < total else ()
+    return (
+        (f"{lost:,} of {total:,} reviews have no readable {what} in column {role!r}.",)
+        if 0 < lost < total
+        else ()
+    )
 
 
 def with_ratings(labels: Labels, told: bool) -> Labels:
     role = labels.roles.rating
     if role and labels.frame["rating"].is_null().all():
         if told:
-            raise InputError(f"Column {role!r} of {labels.path} holds no numbers. Name another --rating-column.")
+            raise InputError(
+                f"Column {role!r} of {labels.path} holds no numbers. Name another --rating-column."
+            )
         return replace(labels, roles=replace(labels.roles, rating=None))
     return replace(labels, notes=labels.notes + unread(labels, "rating", role, "rating"))
 
@@ -181,7 +223,9 @@ def with_periods(labels: Labels) -> Labels:
         return replace(labels, frame=labels.frame.with_columns(period=pl.lit(None, pl.Int32)))
     unit = choose_unit(labels.frame["day"].drop_nulls())
     frame = labels.frame.with_columns(period=period_number(pl.col("day"), unit))
-    return replace(labels, frame=frame, unit=unit, notes=labels.notes + unread(labels, "day", labels.roles.date, "date"))
+    return replace(
+        labels, frame=frame, unit=unit, notes=labels.notes + unread(labels, "day", labels.roles.date, "date")
+    )
 
 
 def with_groups(labels: Labels) -> Labels:
@@ -194,7 +238,17 @@ def with_groups(labels: Labels) -> Labels:
     )  # fmt: skip
     names = sizes["group"].cast(pl.String).head(MOST_GROUPS).to_list()
     if not names:
-        return replace(labels, roles=replace(labels.roles, group=None), frame=frame.with_columns(group=pl.lit(0, pl.UInt16)))
-    number = pl.col("group").cast(pl.String).replace_strict(names, range(len(names)), default=len(names), return_dtype=pl.UInt16)
+        return replace(
+            labels,
+            roles=replace(labels.roles, group=None),
+            frame=frame.with_columns(group=pl.lit(0, pl.UInt16)),
+        )
+    number = (
+        pl.col("group")
+        .cast(pl.String)
+        .replace_strict(names, range(len(names)), default=len(names), return_dtype=pl.UInt16)
+    )
     rest = len(sizes) > len(names) or frame["group"].null_count() > 0
-    return replace(labels, frame=frame.with_columns(group=number), groups=(*names, OTHERS) if rest else tuple(names))
+    return replace(
+        labels, frame=frame.with_columns(group=number), groups=(*names, OTHERS) if rest else tuple(names)
+    )

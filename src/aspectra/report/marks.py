@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-BLUE, ORANGE, GREEN, SKY, GREY, INK, WHITE = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "#8C8C8C", "#22211e", "#ffffff"
+BLUE, ORANGE, GREEN, SKY, GREY, INK, WHITE = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#56B4E9",
+    "#8C8C8C",
+    "#22211e",
+    "#ffffff",
+)
 MOST_ROWS = 40
 Spec = dict[str, Any]
 BARE: Spec = {"ticks": False, "domain": False}
@@ -50,19 +58,30 @@ def layer(kind: str, look: Spec, tips: Sequence[str] = (), **encoding: Spec) -> 
 
 def interval(x: Spec, **look: Any) -> Spec:
     """A line from field low to field high."""
-    return layer("rule", {"strokeWidth": 1.8, "color": INK, **look}, x={**x, "field": "low"}, x2={"field": "high"})
+    return layer(
+        "rule", {"strokeWidth": 1.8, "color": INK, **look}, x={**x, "field": "low"}, x2={"field": "high"}
+    )
 
 
 def label(x: Spec, at: str, **look: Any) -> Spec:
     """The field label, written right of a field's place."""
-    return layer("text", {"align": "left", "dx": 6, "color": INK, **look}, x={**x, "field": at}, text={"field": "label"})
+    return layer(
+        "text",
+        {"align": "left", "dx": 6, "color": INK, **look},
+        x={**x, "field": at},
+        text={"field": "label"},
+    )
 
 
 def rows_chart(values: list[Spec], layers: list[Spec], step: int = 0) -> Spec:
     """One row per value, in the order given, with its name at the left."""
     y = word("name", [value["name"] for value in values], labelLimit=190)
     rows = [{**one, "encoding": {"y": y, **one["encoding"]}} for one in layers]
-    return {"data": {"values": values}, "layer": rows, "height": len(values) * (step or (26 if len(values) <= 20 else 19))}
+    return {
+        "data": {"values": values},
+        "layer": rows,
+        "height": len(values) * (step or (26 if len(values) <= 20 else 19)),
+    }
 
 
 def cells_chart(values: list[Spec], x: Spec, y: Spec, shade: Spec, pale: str, tips: Sequence[str]) -> Spec:

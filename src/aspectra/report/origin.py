@@ -35,7 +35,11 @@ def check_origin(labels: Labels, detector: AspectDetector, has_student: bool) ->
         )
     known = labels.frame.filter(pl.col("known_words") > 0)["row"]
     rows = known.gather_every(max(1, len(known) // CHECKED))
-    told = labels.rows.filter(pl.col("row").is_in(rows.implode())).select("text", "topic", "probability").collect()
+    told = (
+        labels.rows.filter(pl.col("row").is_in(rows.implode()))
+        .select("text", "topic", "probability")
+        .collect()
+    )
     again = detector.label_segments(told["text"])
     same = float((told["topic"] == again["topic"]).to_numpy().mean()) if len(told) else 1.0
     if same < SAME_TOPIC:
@@ -48,4 +52,6 @@ def check_origin(labels: Labels, detector: AspectDetector, has_student: bool) ->
         return Origin("teacher")
     if has_student:
         return Origin("student")
-    return Origin(None, f"The topic map has changed since {labels.path.name} was labelled. Label the reviews again.")
+    return Origin(
+        None, f"The topic map has changed since {labels.path.name} was labelled. Label the reviews again."
+    )

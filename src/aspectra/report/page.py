@@ -20,10 +20,10 @@ from aspectra.report.tables import Column, Table, tables, written
 from aspectra.report.words import count, percent
 
 if TYPE_CHECKING:
-    from aspectra.mapping.evidence import Pieces
     from aspectra.report.content import Content
     from aspectra.report.evidence import Segment
     from aspectra.report.marks import Chart
+    from aspectra.studio.evidence import Pieces
 
 MOST_ROWS = 400
 """Longer tables are in the workbook only."""
@@ -73,7 +73,9 @@ def items(sentences: Iterable[str], kind: str) -> str:
 def subtitle(content: Content) -> str:
     roles = {"dates": content.roles.date, "ratings": content.roles.rating, "groups": content.roles.group}
     told = [f"{what} from column <bdi>{escape(name)}</bdi>" for what, name in roles.items() if name]
-    return f"{escape(words.span(content.facts))}; labelled by {content.quality.model}" + "".join(f"; {part}" for part in told)
+    return f"{escape(words.span(content.facts))}; labelled by {content.quality.model}" + "".join(
+        f"; {part}" for part in told
+    )
 
 
 def facts(content: Content) -> str:
@@ -93,7 +95,10 @@ def figure(chart: Chart | None, table: Table | None) -> str:
     """Write a chart's place, its title and the numbers behind it."""
     if chart is None:
         return ""
-    panels = "".join(f'<div class="panel" data-chart="{chart.name}" data-panel="{at}"></div>' for at in range(len(chart.panels)))
+    panels = "".join(
+        f'<div class="panel" data-chart="{chart.name}" data-panel="{at}"></div>'
+        for at in range(len(chart.panels))
+    )
     kind = "panels many" if len(chart.panels) > 1 else "panels wide" if chart.wide else "panels"
     caption = f"<figcaption><h3>{escape(chart.title)}</h3><p>{escape(chart.subtitle)}</p></figcaption>"
     return f'<figure id="chart-{chart.name}">{caption}<div class="{kind}">{panels}</div>{details(table)}</figure>\n'
@@ -107,7 +112,9 @@ def details(table: Table | None, name: str = "Numbers") -> str:
 
 def grid(table: Table) -> str:
     look = [' class="n"' if column.kind != "text" else "" for column in table.columns]
-    head = "".join(f"<th{mark}>{escape(column.name)}</th>" for column, mark in zip(table.columns, look, strict=True))
+    head = "".join(
+        f"<th{mark}>{escape(column.name)}</th>" for column, mark in zip(table.columns, look, strict=True)
+    )
     rows = "".join(f"<tr>{''.join(map(cell, row, table.columns, look))}</tr>" for row in table.rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -133,7 +140,10 @@ def change(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Tab
             f"{escape(words.change_sentence(c, content))} <small>({words.points(c.low, c.high)})</small>"
             for c in words.specific(content.changes)[: words.MOST_CHANGES]
         ]
-        parts += [figure(charts.get("trend"), made.get("trend")), sheet("The most certain changes", told, made.get("changes"))]
+        parts += [
+            figure(charts.get("trend"), made.get("trend")),
+            sheet("The most certain changes", told, made.get("changes")),
+        ]
     if content.groups is not None:
         told = [
             f"{escape(words.contrast_sentence(c, content))} <small>({words.points(c.low, c.high)})</small>"
@@ -147,7 +157,11 @@ def change(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Tab
 
 
 def sheet(head: str, told: list[str], table: Table | None) -> str:
-    return f'<div class="sheet"><h3>{head}</h3>{items(told, "says")}{details(table, "All of them")}</div>\n' if told else ""
+    return (
+        f'<div class="sheet"><h3>{head}</h3>{items(told, "says")}{details(table, "All of them")}</div>\n'
+        if told
+        else ""
+    )
 
 
 def comparison(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
@@ -155,7 +169,9 @@ def comparison(content: Content, charts: Mapping[str, Chart], made: Mapping[str,
         return ""
     told = f"<p>{escape(words.agreement_sentence(content.comparison))}</p>"
     moves = details(made.get("moves"), "Where labels differ most")
-    return figure(charts.get("comparison"), made.get("comparison")) + f'<div class="sheet">{told}{moves}</div>'
+    return (
+        figure(charts.get("comparison"), made.get("comparison")) + f'<div class="sheet">{told}{moves}</div>'
+    )
 
 
 def new_aspects(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
@@ -174,7 +190,9 @@ def said(pieces: Pieces) -> str:
     """Write a segment with its attended words shaded."""
     largest = max([0.01, *(weight or 0 for _, weight in pieces)])
     parts = (
-        escape(text) if weight is None else f'<mark style="--w: {(weight / largest) ** 3:.2f}">{escape(text)}</mark>'
+        escape(text)
+        if weight is None
+        else f'<mark style="--w: {(weight / largest) ** 3:.2f}">{escape(text)}</mark>'
         for text, weight in pieces
     )
     return f'<p class="said" dir="auto">{"".join(parts)}</p>'
@@ -222,7 +240,9 @@ def evidence_part(content: Content) -> str:
     )
 
 
-def select(name: str, label: str, every: str, texts: Iterable[str], values: Iterable[object], chosen: object) -> str:
+def select(
+    name: str, label: str, every: str, texts: Iterable[str], values: Iterable[object], chosen: object
+) -> str:
     options = "".join(
         f'<option value="{escape(str(value))}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
         for text, value in zip(texts, values, strict=True)
@@ -244,12 +264,19 @@ def quality(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Ta
         lines.append("No gold segments were given; with --gold the report says how many labels are right.")
     if told.estimate:
         figures = ", ".join(f"{name} {percent(value, 1)}" for name, value in told.estimate.items())
-        lines.append(f"Expected of the student on new segments, cross-validated on the labels it learnt from: {figures}.")
+        lines.append(
+            f"Expected of the student on new segments, cross-validated on the labels it learnt from: {figures}."
+        )
     authors = [
-        f"{a.topics} topics by {a.name}, {a.first if a.first == a.last else f'{a.first} to {a.last}'}" for a in told.authors
+        f"{a.topics} topics by {a.name}, {a.first if a.first == a.last else f'{a.first} to {a.last}'}"
+        for a in told.authors
     ]
     lines.append(f"The topic map: {'; '.join(authors)}.")
     body = items(map(escape, lines), "says")
-    more = details(made.get("scores"), "Scores per aspect") + details(made.get("settings"), "Settings and fingerprints")
-    parts = "".join(figure(charts.get(name), made.get(name)) for name in ("confusion", "coverage", "coherence"))
+    more = details(made.get("scores"), "Scores per aspect") + details(
+        made.get("settings"), "Settings and fingerprints"
+    )
+    parts = "".join(
+        figure(charts.get(name), made.get(name)) for name in ("confusion", "coverage", "coherence")
+    )
     return f'<div class="sheet">{body}{more}</div>\n{parts}'

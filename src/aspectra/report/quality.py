@@ -8,12 +8,16 @@ from pathlib import Path
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
 from aspectra.evaluate import Grade, Labeller, grade, read_gold
-from aspectra.mapping.topicmap import UNMAPPED, TopicMap
 from aspectra.report.labels import Labels
 from aspectra.report.origin import Origin
 from aspectra.rundir import checksum
+from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
 
-MODELS = {"teacher": "the teacher", "student": "teacher and student together", None: "a model or map that this run no longer has"}
+MODELS = {
+    "teacher": "the teacher",
+    "student": "teacher and student together",
+    None: "a model or map that this run no longer has",
+}
 
 
 @dataclass(frozen=True)
@@ -53,26 +57,37 @@ class Quality:
 
 def authors(topic_map: TopicMap) -> tuple[Author, ...]:
     names = dict.fromkeys(choice.by for choice in topic_map.choices)
-    times = {name: sorted(choice.at[:10] for choice in topic_map.choices if choice.by == name) for name in names}
-    return tuple(Author(name, len(at), at[0], at[-1]) for name, at in sorted(times.items(), key=lambda item: -len(item[1])))
+    times = {
+        name: sorted(choice.at[:10] for choice in topic_map.choices if choice.by == name) for name in names
+    }
+    return tuple(
+        Author(name, len(at), at[0], at[-1])
+        for name, at in sorted(times.items(), key=lambda item: -len(item[1]))
+    )
 
 
 def topic_lines(detector: AspectDetector, shares: list[float]) -> tuple[TopicLine, ...]:
     aspects = [choice.aspect or UNMAPPED for choice in detector.topic_map_.choices]
     lines = [
-        TopicLine(item.id, item.keywords, aspects[item.id], item.coherence, shares[item.id]) for item in detector.topics_.items
+        TopicLine(item.id, item.keywords, aspects[item.id], item.coherence, shares[item.id])
+        for item in detector.topics_.items
     ]
     return tuple(sorted(lines, key=lambda line: -line.share))
 
 
 def assess(
-    labels: Labels, detector: AspectDetector, run: Path, origin: Origin, gold: Path | None, topic_shares: list[float]
+    labels: Labels,
+    detector: AspectDetector,
+    run: Path,
+    origin: Origin,
+    gold: Path | None,
+    topic_shares: list[float],
 ) -> Quality:
     """Gather what is known; gold segments are labelled by the model that made the labels."""
     labeller: Labeller = detector
     estimate: dict[str, float] = {}
     if origin.model == "student":
-        from aspectra.student.labelling import load_student
+        from aspectra.labelling.labeller import load_student
 
         both = load_student(run)
         labeller, estimate = both, both.student.card.estimate

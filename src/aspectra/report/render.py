@@ -30,7 +30,13 @@ THEME: Spec = {
 def page_specs(chart: Chart) -> list[Spec]:
     """Return a specification per panel, as wide as the place where it stands."""
     return [
-        {"$schema": SCHEMA, "config": THEME, "autosize": {"type": "fit-x", "contains": "padding"}, "width": "container", **panel}
+        {
+            "$schema": SCHEMA,
+            "config": THEME,
+            "autosize": {"type": "fit-x", "contains": "padding"},
+            "width": "container",
+            **panel,
+        }
         for panel in chart.panels
     ]
 
@@ -48,7 +54,12 @@ def picture_spec(chart: Chart) -> Spec:
     if len(chart.panels) == 1:
         panel: Spec = {name: value for name, value in chart.panels[0].items() if name != "title"}
         return {**frame, "width": WIDTH, **panel}
-    return {**frame, "concat": [{"width": PANEL, **panel} for panel in chart.panels], "columns": 3, "spacing": 28}
+    return {
+        **frame,
+        "concat": [{"width": PANEL, **panel} for panel in chart.panels],
+        "columns": 3,
+        "spacing": 28,
+    }
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -68,8 +68,14 @@ class Tally:
 def tally(frame: pl.DataFrame, code: str, n_codes: int, n_groups: int, periods: Sequence[int]) -> Tally:
     """Count segments by the class in column `code` (0 to n_codes − 1), in groups × (periods + 1) cells; the last is of no known date."""
     place = {number: at for at, number in enumerate(periods)}
-    cell = pl.col("period").replace_strict(place, default=len(place), return_dtype=pl.Int64) if place else pl.lit(0, pl.Int64)
-    numbered = frame.lazy().select("review", code=pl.col(code), cell=pl.col("group").cast(pl.Int64) * (len(place) + 1) + cell)
+    cell = (
+        pl.col("period").replace_strict(place, default=len(place), return_dtype=pl.Int64)
+        if place
+        else pl.lit(0, pl.Int64)
+    )
+    numbered = frame.lazy().select(
+        "review", code=pl.col(code), cell=pl.col("group").cast(pl.Int64) * (len(place) + 1) + cell
+    )
     totals = numbered.group_by("review").agg(total=pl.len().cast(pl.Int64), cell=pl.col("cell").first())
     pairs = numbered.group_by("review", "code").agg(n=pl.len().cast(pl.Int64))
     both = pairs.join(totals, on="review").drop_nulls("code").collect()
@@ -77,7 +83,9 @@ def tally(frame: pl.DataFrame, code: str, n_codes: int, n_groups: int, periods: 
     shape = (n_groups, len(place) + 1)
 
     def summed(cells: pl.Series, weights: pl.Series | np.ndarray, width: int) -> np.ndarray:
-        counts = np.bincount(cells.to_numpy(), np.asarray(weights, dtype=np.float64), shape[0] * shape[1] * width)
+        counts = np.bincount(
+            cells.to_numpy(), np.asarray(weights, dtype=np.float64), shape[0] * shape[1] * width
+        )
         return counts.reshape(*shape, width)
 
     slot = both["cell"] * n_codes + both["code"].cast(pl.Int64)
@@ -133,7 +141,14 @@ def ratings(frame: pl.DataFrame, aspects: Sequence[str]) -> tuple[Rating, ...]:
     for aspect, values in by_aspect.iter_rows():
         mine = moments(pl.Series(values))
         if mine[0] >= 2:
-            result.append(rate(aspect, mine, tuple(whole - part for whole, part in zip(totals, mine, strict=True)), len(aspects)))
+            result.append(
+                rate(
+                    aspect,
+                    mine,
+                    tuple(whole - part for whole, part in zip(totals, mine, strict=True)),
+                    len(aspects),
+                )
+            )
     return tuple(sorted(result, key=lambda rating: (rating.mean, rating.aspect)))
 
 

@@ -35,7 +35,10 @@ class Table:
     def frame(self) -> pl.DataFrame:
         kinds = {"share": pl.Float64, "number": pl.Float64, "count": pl.Int64, "text": pl.String}
         return pl.DataFrame(
-            list(self.rows), schema={column.name: kinds[column.kind] for column in self.columns}, orient="row", strict=False
+            list(self.rows),
+            schema={column.name: kinds[column.kind] for column in self.columns},
+            orient="row",
+            strict=False,
         )
 
 
@@ -58,7 +61,12 @@ def written(value: object, kind: str) -> str:
 
 def cell_rows(cells: Cells, aspects: Sequence[str]) -> list[tuple[object, ...]]:
     return [
-        (name, aspect, *(float(part[row, at]) for part in (cells.share, cells.low, cells.high)), int(cells.reviews[row]))
+        (
+            name,
+            aspect,
+            *(float(part[row, at]) for part in (cells.share, cells.low, cells.high)),
+            int(cells.reviews[row]),
+        )
         for row, name in enumerate(cells.names)
         for at, aspect in enumerate(aspects)
     ]
@@ -73,7 +81,10 @@ def tables(content: Content) -> dict[str, Table]:
 def overview(content: Content) -> list[Table]:
     shares = [(s.name, s.share, s.low, s.high, s.segments, s.reviews) for s in content.shares]
     subs = [(s.aspect, s.topic, ", ".join(s.keywords), s.share) for s in content.subs]
-    rated = [(r.aspect, r.mean, r.low, r.high, r.others, "yes" if r.differs else "no", r.reviews) for r in content.ratings]
+    rated = [
+        (r.aspect, r.mean, r.low, r.high, r.others, "yes" if r.differs else "no", r.reviews)
+        for r in content.ratings
+    ]
     new = [
         (", ".join(f.keywords), f.mapped, f.share, f.low, f.high, f.coherence, f.growth.before if f.growth else None,
          f.growth.after if f.growth else None)
@@ -109,8 +120,15 @@ def change(content: Content) -> list[Table]:
     if content.groups:
         made.append(table("groups", f"group, {cells}", cell_rows(content.groups, content.aspects)))
     if content.comparison:
-        shifts = [(s.name, s.before, s.after, s.low, s.high, "yes" if s.claimed else "no") for s in content.comparison.shifts]
-        made.append(table("comparison", f"aspect, other file:share, this file:share, {interval}, beyond chance", shifts))
+        shifts = [
+            (s.name, s.before, s.after, s.low, s.high, "yes" if s.claimed else "no")
+            for s in content.comparison.shifts
+        ]
+        made.append(
+            table(
+                "comparison", f"aspect, other file:share, this file:share, {interval}, beyond chance", shifts
+            )
+        )
         made.append(table("moves", "other file, this file, segments:count", content.comparison.moves))
     return made
 
@@ -132,7 +150,9 @@ def quality(content: Content) -> list[Table]:
         heads = tuple(Column(name, "count") for name in report.aspects)
         curve = [(point.confidence, point.coverage, point.accuracy) for point in told.grade.curve]
         made += [
-            table("scores", "aspect, precision:share, recall:share, F1:share, gold:count, answers:count", scores),
+            table(
+                "scores", "aspect, precision:share, recall:share, F1:share, gold:count, answers:count", scores
+            ),
             Table("confusion", (Column("gold ↓ answer →", "text"), *heads), tuple(confusion)),
             table("coverage", "confidence from:number, answered:share, right:share", curve),
         ]
@@ -153,5 +173,7 @@ def write_workbook(content: Content, path: Path) -> None:
     plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with atomic_path(path) as temporary, xlsxwriter.Workbook(str(temporary), plain) as book:
         for one in (*tables(content).values(), segments):
-            formats: Any = {column.name: FORMATS[column.kind] for column in one.columns if column.kind != "text"}
+            formats: Any = {
+                column.name: FORMATS[column.kind] for column in one.columns if column.kind != "text"
+            }
             one.frame().write_excel(book, one.name, column_formats=formats, autofit=True, freeze_panes=(1, 0))

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 NARROW = "\u202f"
 """A narrow space that does not break, before a per-cent sign."""
 MOST_CHANGES = 10
-TOGETHER = (
-    f"In brackets: how large the difference is, 99{NARROW}% certain for all comparisons at once. What may be chance is left out."
-)
+TOGETHER = f"In brackets: how large the difference is, 99{NARROW}% certain for all comparisons at once. What may be chance is left out."
 
 
 def percent(share: float, digits: int | None = None) -> str:
@@ -96,7 +94,9 @@ def specific(found: Sequence[Difference]) -> list[Difference]:
 
 
 def where(change: Difference, content: Content) -> str:
-    return "" if change.group is None or content.groups is None else f" for {content.groups.names[change.group]}"
+    return (
+        "" if change.group is None or content.groups is None else f" for {content.groups.names[change.group]}"
+    )
 
 
 def change_sentence(change: Difference, content: Content) -> str:
@@ -138,16 +138,26 @@ def growth_sentence(fresh: Fresh, content: Content) -> str:
 
 def fresh_sentence(fresh: Fresh, content: Content) -> str:
     growth = growth_sentence(fresh, content)
-    return f"Not on your list: {fresh_name(fresh)}, {percent(fresh.share)} of segments" + (f"; {growth}" if growth else "")
+    return f"Not on your list: {fresh_name(fresh)}, {percent(fresh.share)} of segments" + (
+        f"; {growth}" if growth else ""
+    )
 
 
 def fresh_details(fresh: Fresh, content: Content) -> str:
-    parts = [growth_sentence(fresh, content), ", ".join(fresh.keywords), fresh.mapped, f"coherence {signed(fresh.coherence)}"]
+    parts = [
+        growth_sentence(fresh, content),
+        ", ".join(fresh.keywords),
+        fresh.mapped,
+        f"coherence {signed(fresh.coherence)}",
+    ]
     return " · ".join(part for part in parts if part)
 
 
 def comparison_title(comparison: Comparison) -> str:
-    claimed = sorted((shift for shift in comparison.shifts if shift.claimed), key=lambda shift: -abs(shift.after - shift.before))
+    claimed = sorted(
+        (shift for shift in comparison.shifts if shift.claimed),
+        key=lambda shift: -abs(shift.after - shift.before),
+    )
     if not claimed:
         return f"No share differs beyond chance from {comparison.name}"
     shift = claimed[0]
@@ -175,7 +185,9 @@ def curve_title(curve: Sequence[Coverage]) -> str:
 def headlines(content: Content) -> list[str]:
     """Return the few sentences that a hurried reader needs."""
     found = [shares_title(content.shares)]
-    overall, within = ([c for c in specific(content.changes) if (c.group is None) is whole] for whole in (True, False))
+    overall, within = (
+        [c for c in specific(content.changes) if (c.group is None) is whole] for whole in (True, False)
+    )
     found += [change_sentence(change, content) for change in (*overall[:2], *within[:1])]
     if content.ratings:
         found.append(ratings_title(content.ratings))

@@ -22,9 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aspectra import __version__
-from aspectra.mapping.topicmap import TopicMap
 from aspectra.serve.batching import Batcher, Label, Limits, QueueFull
 from aspectra.serve.metrics import Metrics
+from aspectra.topicmap.topicmap import TopicMap
 
 MOST_TEXTS = 256
 LONGEST_TEXT = 10_000
@@ -47,7 +47,9 @@ HEADERS = {
 class Texts(BaseModel):
     """Reviews to label; one is a list of one."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"texts": ["Sharp picture. The sound is thin."]}]})
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"texts": ["Sharp picture. The sound is thin."]}]}
+    )
     texts: list[Annotated[str, Field(max_length=LONGEST_TEXT)]] = Field(min_length=1, max_length=MOST_TEXTS)
 
 
@@ -112,7 +114,9 @@ class Guard:
     statuses: tuple[int, ...] = ()
 
 
-def make_app(label: Label, topic_map: TopicMap, limits: Limits, token: str | None = None, local: bool = False) -> FastAPI:
+def make_app(
+    label: Label, topic_map: TopicMap, limits: Limits, token: str | None = None, local: bool = False
+) -> FastAPI:
     """Build the application; with `token` only its bearers may label, with `local` only requests to this machine's own name."""
     metrics = Metrics()
     batcher = Batcher(label, limits, metrics.observe_batch)
@@ -124,7 +128,9 @@ def make_app(label: Label, topic_map: TopicMap, limits: Limits, token: str | Non
         yield
         await batcher.close()
 
-    async def bearer(sent: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]) -> None:
+    async def bearer(
+        sent: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))],
+    ) -> None:
         check_token(sent, token)
 
     app = FastAPI(
@@ -144,7 +150,12 @@ def add_labelling(app: FastAPI, batcher: Batcher, limits: Limits, guard: Guard) 
         "/label",
         response_model=Labels,
         responses=problems(*guard.statuses, 408, 413, 415, 422, 429, 503),
-        openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": Texts.model_json_schema()}}}},
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": Texts.model_json_schema()}},
+            }
+        },
         **guard.options,
     )
     async def label_texts(request: Request) -> Response:
@@ -153,7 +164,9 @@ def add_labelling(app: FastAPI, batcher: Batcher, limits: Limits, guard: Guard) 
         try:
             rows = await batcher.label(texts)
         except QueueFull:
-            raise HTTPException(429, f"{batcher.waiting} texts are waiting already. Try again in a moment.", RETRY) from None
+            raise HTTPException(
+                429, f"{batcher.waiting} texts are waiting already. Try again in a moment.", RETRY
+            ) from None
         except TimeoutError:
             raise HTTPException(
                 503, f"No labels within {limits.timeout:g} s. Send fewer texts, or try again later.", RETRY
@@ -208,7 +221,9 @@ def add_pages(app: FastAPI) -> None:
 def check_token(sent: HTTPAuthorizationCredentials | None, token: str | None) -> None:
     given = sent.credentials if sent else ""
     if token and not hmac.compare_digest(given.encode(), token.encode()):
-        raise HTTPException(401, "Wrong or no token. Send it as: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+        raise HTTPException(
+            401, "Wrong or no token. Send it as: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}
+        )
 
 
 async def read_body(request: Request, timeout: float) -> bytes:
@@ -244,7 +259,9 @@ def read_texts(body: bytes) -> list[str]:
 def describe(topic_map: TopicMap) -> Aspects:
     def topics(aspect: str) -> list[Topic]:
         return [
-            Topic(topic=choice.topic, keywords=list(choice.keywords)) for choice in topic_map.choices if choice.aspect == aspect
+            Topic(topic=choice.topic, keywords=list(choice.keywords))
+            for choice in topic_map.choices
+            if choice.aspect == aspect
         ]
 
     return Aspects(aspects=[Aspect(name=name, topics=topics(name)) for name in topic_map.aspects])
@@ -281,7 +298,9 @@ class Gate:
                 await self.app(scope, receive, answer)
         finally:
             route = scope.get("route")
-            self.metrics.observe_request(route.path if route else "other", status, time.perf_counter() - began)
+            self.metrics.observe_request(
+                route.path if route else "other", status, time.perf_counter() - began
+            )
 
 
 def host_of(scope: Scope) -> str:

@@ -118,7 +118,9 @@ class Batcher:
 
     async def _label(self, jobs: list[Job]) -> None:
         """Label in the other thread and hand out the rows, or the error if there is one."""
-        work = asyncio.get_running_loop().run_in_executor(self._pool, label_batch, self.label_texts, [job.texts for job in jobs])
+        work = asyncio.get_running_loop().run_in_executor(
+            self._pool, label_batch, self.label_texts, [job.texts for job in jobs]
+        )
         await asyncio.wait([work])
         error = work.exception()
         if error is None:

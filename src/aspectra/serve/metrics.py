@@ -22,11 +22,22 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Counter("aspectra_requests", "Requests answered.", ["path", "status"], registry=self.registry)
-        self.seconds = Histogram("aspectra_request_seconds", "Time to answer.", ["path"], buckets=SECONDS, registry=self.registry)
+        self.requests = Counter(
+            "aspectra_requests", "Requests answered.", ["path", "status"], registry=self.registry
+        )
+        self.seconds = Histogram(
+            "aspectra_request_seconds", "Time to answer.", ["path"], buckets=SECONDS, registry=self.registry
+        )
         self.segments = Counter("aspectra_segments", "Segments labelled.", ["aspect"], registry=self.registry)
-        self.batches = Histogram("aspectra_batch_texts", "Texts labelled at once.", buckets=TEXTS, registry=self.registry)
-        self.waiting = Gauge("aspectra_waiting_texts", "Texts in the queue.", registry=self.registry, multiprocess_mode="livesum")
+        self.batches = Histogram(
+            "aspectra_batch_texts", "Texts labelled at once.", buckets=TEXTS, registry=self.registry
+        )
+        self.waiting = Gauge(
+            "aspectra_waiting_texts",
+            "Texts in the queue.",
+            registry=self.registry,
+            multiprocess_mode="livesum",
+        )
 
     def watch_queue(self, waiting: Callable[[], int]) -> None:
         self.waiting_now = waiting

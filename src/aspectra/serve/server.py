@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aspectra.errors import InputError
+from aspectra.labelling.opening import open_labeller
 from aspectra.serve.batching import Limits
-from aspectra.student.opening import open_labeller
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from aspectra.mapping.topicmap import TopicMap
+    from aspectra.topicmap.topicmap import TopicMap
 
 BACKLOG = 2048
 CONNECTIONS = 1024
@@ -42,11 +42,15 @@ class Service:
         try:
             from aspectra.serve.app import make_app
         except ImportError as error:
-            raise InputError(f'The service needs {error.name}, which is not installed: pip install "aspectra[serve]"') from None
+            raise InputError(
+                f'The service needs {error.name}, which is not installed: pip install "aspectra[serve]"'
+            ) from None
         import polars as pl
 
         labeller = open_labeller(self.run, self.model, self.onnx, self.threads)
-        labeller.label(pl.Series(["Loads what is loaded only when it is needed, and tells if there is no map."]))
+        labeller.label(
+            pl.Series(["Loads what is loaded only when it is needed, and tells if there is no map."])
+        )
         return make_app(labeller.label, topic_map_of(labeller), self.limits, self.token, self.local)
 
 
@@ -63,7 +67,9 @@ def is_loopback(host: str) -> bool:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise InputError(f"No address {host!r} on this machine ({error.strerror}). Give one of its own, e.g. 0.0.0.0.") from None
+        raise InputError(
+            f"No address {host!r} on this machine ({error.strerror}). Give one of its own, e.g. 0.0.0.0."
+        ) from None
     return all(ipaddress.ip_address(address[4][0]).is_loopback for address in found)
 
 
@@ -76,7 +82,9 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise InputError(f"Cannot listen on {host} port {port}: {error.strerror}. Choose another --port or --host.") from None
+        raise InputError(
+            f"Cannot listen on {host} port {port}: {error.strerror}. Choose another --port or --host."
+        ) from None
     return listener
 
 
@@ -85,7 +93,9 @@ def serve(service: Service, listener: socket.socket, workers: int, started: Call
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    app = service()  # in one process also if there are to be more: what is wrong is told once, and before they start
+    app = (
+        service()
+    )  # in one process also if there are to be more: what is wrong is told once, and before they start
     started()
     options: dict[str, Any] = {
         "log_level": "warning",
@@ -98,5 +108,7 @@ def serve(service: Service, listener: socket.socket, workers: int, started: Call
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
             return
         os.environ[SHARED_FIGURES] = folder  # before a worker imports prometheus_client
-        config = uvicorn.Config(service, factory=True, workers=workers, timeout_worker_healthcheck=60, **options)
+        config = uvicorn.Config(
+            service, factory=True, workers=workers, timeout_worker_healthcheck=60, **options
+        )
         Multiprocess(config, sockets=[listener]).run()

@@ -44,15 +44,24 @@ class Answers:
 
     @classmethod
     def of(cls, gold: Gold, detector: AspectDetector) -> Self:
-        return cls(gold.texts, gold_matrix(gold.aspects, tuple(detector.classes_)), detector.predict_proba(list(gold.texts)))
+        return cls(
+            gold.texts,
+            gold_matrix(gold.aspects, tuple(detector.classes_)),
+            detector.predict_proba(list(gold.texts)),
+        )
 
     def score(self, student: np.ndarray, teacher_weight: float, aspects: tuple[str, ...]) -> dict[str, float]:
         """Score the student's probabilities (N×A) averaged with γ; the objective is the mean of micro and macro F1 or, without
         General, weighted F1."""
         both = (1 - teacher_weight) * student + teacher_weight * self.gamma
         values = averages(count_confusion(self.gold, both.argmax(1)), aspects)
-        objective = (values["f1_micro"] + values["f1_macro"]) / 2 if GENERAL in aspects else values["f1_weighted"]
-        return {**{name: values[name] for name in ("f1_micro", "f1_macro", "f1_weighted")}, "objective": objective}
+        objective = (
+            (values["f1_micro"] + values["f1_macro"]) / 2 if GENERAL in aspects else values["f1_weighted"]
+        )
+        return {
+            **{name: values[name] for name in ("f1_micro", "f1_macro", "f1_weighted")},
+            "objective": objective,
+        }
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,9 @@ def clearly_best(scores: list[float], count: int) -> int:
     return best if scores[best] - first > np.sqrt(first * (1 - first) / count) else 0
 
 
-def held_out(start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, folds: np.ndarray, way: str) -> np.ndarray:
+def held_out(
+    start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, folds: np.ndarray, way: str
+) -> np.ndarray:
     """Return probabilities (N×A) for each segment from a classifier that has not seen its label."""
     result = np.zeros(gold.shape, dtype=np.float32)
     for fold in np.unique(folds):
@@ -103,14 +114,19 @@ def fit(start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, way: str) -> nn.
         nn.init.zeros_(classify.weight)
         nn.init.zeros_(classify.bias)
     origin = classify.weight.detach().clone()
-    inputs, targets = torch.from_numpy(pooled), torch.from_numpy((gold / gold.sum(1, keepdims=True)).astype(np.float32))
+    inputs, targets = (
+        torch.from_numpy(pooled),
+        torch.from_numpy((gold / gold.sum(1, keepdims=True)).astype(np.float32)),
+    )
 
     def losses(step: int) -> dict[str, Tensor]:
         pull = PULL / len(gold) / 2 * (classify.weight - origin).square().sum()
         return {"cross_entropy": cross_entropy(classify(inputs), targets), "pull": pull}
 
     with torch_threads(1):
-        optimise(classify, range(STEPS), losses, falling(RATE, STEPS), clip=10.0, log=lambda step, parts: None)
+        optimise(
+            classify, range(STEPS), losses, falling(RATE, STEPS), clip=10.0, log=lambda step, parts: None
+        )
     if way == "both":
         with torch.no_grad():
             for fitted, distilled in zip(classify.parameters(), start.parameters(), strict=True):

@@ -12,7 +12,7 @@ from aspectra.rundir import fingerprint
 from aspectra.student.config import StudentConfig
 
 if TYPE_CHECKING:
-    from aspectra.mapping.topicmap import TopicMap
+    from aspectra.topicmap.topicmap import TopicMap
 
 FORMAT = 1
 FOLDER, CONFIG = "student", "config.json"
@@ -40,21 +40,33 @@ class Card:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], place: str) -> Self:
-        known = {name: value for name, value in values.items() if name not in ("format", "version", "weights")}
+        known = {
+            name: value for name, value in values.items() if name not in ("format", "version", "weights")
+        }
         if values.get("format") != FORMAT:
-            raise RunError(f"{place} has format {values.get('format')}, this version reads {FORMAT}. Distil again.")
+            raise RunError(
+                f"{place} has format {values.get('format')}, this version reads {FORMAT}. Distil again."
+            )
         try:
-            return cls(**{**known, "aspects": tuple(known["aspects"]), "config": StudentConfig.from_dict(known["config"])})
+            return cls(
+                **{
+                    **known,
+                    "aspects": tuple(known["aspects"]),
+                    "config": StudentConfig.from_dict(known["config"]),
+                }
+            )
         except (TypeError, KeyError) as error:
             raise RunError(f"{place} is damaged ({error}). Distil again: aspectra distill RUN") from None
 
     def markdown(self, topic_map: TopicMap) -> str:
         """Write the model card."""
         rows = "\n".join(
-            f"| {aspect} | {self.learnt.get(aspect, 0):,} | {self.leaning.get(aspect, 0):+.2f} |" for aspect in self.aspects
+            f"| {aspect} | {self.learnt.get(aspect, 0):,} | {self.leaning.get(aspect, 0):+.2f} |"
+            for aspect in self.aspects
         )
         topics = "\n".join(
-            f"| {choice.topic} | {choice.aspect or 'unmapped'} | {' '.join(choice.keywords)} |" for choice in topic_map.choices
+            f"| {choice.topic} | {choice.aspect or 'unmapped'} | {' '.join(choice.keywords)} |"
+            for choice in topic_map.choices
         )
         settings = "\n".join(f"| {name} | {value} |" for name, value in asdict(self.config).items())
         return CARD.format(
@@ -103,7 +115,9 @@ What only unmapped topics speak of is no aspect. Nothing was checked for fairnes
 
 def map_mark(topic_map: TopicMap) -> str:
     """Fingerprint what a map says, not who said it or when."""
-    return fingerprint(topic_map.topics, list(topic_map.aspects), [choice.aspect for choice in topic_map.choices])
+    return fingerprint(
+        topic_map.topics, list(topic_map.aspects), [choice.aspect for choice in topic_map.choices]
+    )
 
 
 def has_student(run: Path) -> bool:

@@ -17,20 +17,30 @@ UNITS = ("share", "nats")
 class StudentConfig(Settings):
     """All that `aspectra distill` can be told."""
 
-    encoder: str = setting("minilm", "Pretrained encoder: minilm (bundled), a folder, or a name on the Hugging Face hub.", "BERT")
-    finetune: bool = setting(False, "Train the encoder too, after its head; slow without a GPU.", "not said; frozen in the code")
+    encoder: str = setting(
+        "minilm", "Pretrained encoder: minilm (bundled), a folder, or a name on the Hugging Face hub.", "BERT"
+    )
+    finetune: bool = setting(
+        False, "Train the encoder too, after its head; slow without a GPU.", "not said; frozen in the code"
+    )
     sharpness: float = setting(
         4.0, "Targets are the teacher's γ to this power: 1 is γ itself, 1000 its answer alone.", "hard labels"
     )
     attention: str = setting("smooth", "How word pieces are weighed into a segment.", "smooth", ATTENTIONS)
     smoothness: float = setting(0.5, "Smoothness λ of smooth attention.", "0.5")
-    n_segments: int = setting(16_000, "Segments to learn from, as many of each aspect as there are.", "all that pass")
+    n_segments: int = setting(
+        16_000, "Segments to learn from, as many of each aspect as there are.", "all that pass"
+    )
     general_entropy: float = setting(
         1.0, "χ_G: learn from a General segment if the teacher's entropy is at most this.", "0.7–1.2 nats"
     )
     aspect_entropy: float = setting(1.0, "χ_NG: the same for segments of other aspects.", "1.4–1.8 nats")
-    entropy_unit: str = setting("share", "Unit of both: share of the largest entropy, log A, or nats.", "nats", UNITS)
-    teacher_weight: float = setting(0.5, "Weight of the teacher's γ when both answer; 0 is the student alone.", "0")
+    entropy_unit: str = setting(
+        "share", "Unit of both: share of the largest entropy, log A, or nats.", "nats", UNITS
+    )
+    teacher_weight: float = setting(
+        0.5, "Weight of the teacher's γ when both answer; 0 is the student alone.", "0"
+    )
     epochs: int = setting(4, "Passes over the segments for the head.", "not said")
     batch_size: int = setting(128, "Segments per step.", "not said")
     learning_rate: float = setting(0.003, "Highest learning rate of the head; it falls to 0.", "not said")

@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 
 from aspectra.detector import AspectDetector
+from aspectra.encoder.features import Features
+from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
 from aspectra.errors import MapError, RunError
 from aspectra.evaluate import Gold
 from aspectra.loop import optimise
@@ -23,8 +25,6 @@ from aspectra.student.adapt import Answers, adapt
 from aspectra.student.card import Card, map_mark
 from aspectra.student.choose import choose_filter, lean, unfiltered
 from aspectra.student.config import StudentConfig
-from aspectra.student.encoder import Encoder, load_encoder, weights_fingerprint
-from aspectra.student.features import Features
 from aspectra.student.lesson import Lesson, prepare_lesson
 from aspectra.student.losses import cross_entropy, falling
 from aspectra.student.model import Head, Student
@@ -47,18 +47,32 @@ def distill(
     """
     aspects = tuple(detector.classes_)
     if len(aspects) < 2:
-        raise MapError(f"The topic map has the single aspect {aspects[0]}: there is nothing to tell apart. Map another aspect.")
-    known = {name: Answers.of(gold, detector) for name, gold in (("labels", labels), ("dev", dev)) if gold is not None}
+        raise MapError(
+            f"The topic map has the single aspect {aspects[0]}: there is nothing to tell apart. Map another aspect."
+        )
+    known = {
+        name: Answers.of(gold, detector)
+        for name, gold in (("labels", labels), ("dev", dev))
+        if gold is not None
+    }
     encoder = load_encoder(config.encoder, config.longest)
     card = Card(
-        aspects, config, config.teacher_weight, encoder.fingerprint, detector.marks_["prepare"], map_mark(detector.topic_map_), {}
+        aspects,
+        config,
+        config.teacher_weight,
+        encoder.fingerprint,
+        detector.marks_["prepare"],
+        map_mark(detector.topic_map_),
+        {},
     )
     wide = config if dev is None else unfiltered(config)
     lesson = prepare_lesson(detector, encoder, wide, home, lambda done: progress("features", done))
     if dev is None:
         student = learn(encoder, lesson, card, lambda done: progress("head", done))
     else:
-        student = choose_filter(lesson, card, known["dev"], partial(learn, encoder), lambda done: progress("filter", done))
+        student = choose_filter(
+            lesson, card, known["dev"], partial(learn, encoder), lambda done: progress("filter", done)
+        )
         lesson = lesson.passing(aspects, student.card.config)
     if config.finetune:
         finetune(student, lesson, lambda done: progress("encoder", done))
@@ -75,7 +89,9 @@ def distill(
 def learn(encoder: Encoder, lesson: Lesson, card: Card, progress: Callable[[float], None]) -> Student:
     """Train a head on a lesson and put it on the frozen encoder."""
     head = train_head(lesson.features, lesson.targets(card.config.sharpness), card.config, progress)
-    return Student(encoder, head, replace(card, learnt=dict(zip(card.aspects, lesson.counts(), strict=True)))).eval()
+    return Student(
+        encoder, head, replace(card, learnt=dict(zip(card.aspects, lesson.counts(), strict=True)))
+    ).eval()
 
 
 def shuffled(count: int, size: int, epochs: int, seed: int) -> Iterator[np.ndarray]:
@@ -95,7 +111,9 @@ def bucketed(batches: list[np.ndarray], lengths: np.ndarray, window: int = 16) -
         yield from (cut[place] for place in np.random.default_rng(start).permutation(len(cut)))
 
 
-def train_head(features: Features, targets: np.ndarray, config: StudentConfig, progress: Callable[[float], None]) -> Head:
+def train_head(
+    features: Features, targets: np.ndarray, config: StudentConfig, progress: Callable[[float], None]
+) -> Head:
     """Train attention and classifier on frozen hidden states towards the targets, N×A."""
     torch.manual_seed(config.seed)
     head = Head(features.hidden.shape[1], targets.shape[1], config.attention, config.smoothness)
@@ -113,7 +131,12 @@ def train_head(features: Features, targets: np.ndarray, config: StudentConfig, p
     batches = list(shuffled(len(features), config.batch_size, config.epochs, config.seed))
     with torch_threads(1):
         optimise(
-            head, bucketed(batches, np.diff(features.offsets)), losses, falling(config.learning_rate, steps), clip=1.0, log=log
+            head,
+            bucketed(batches, np.diff(features.offsets)),
+            losses,
+            falling(config.learning_rate, steps),
+            clip=1.0,
+            log=log,
         )
     return head.eval()
 
@@ -123,7 +146,10 @@ def finetune(student: Student, lesson: Lesson, progress: Callable[[float], None]
     config = student.card.config
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     student.to(device).train()
-    pieces, wanted = student.encoder.tokenise(lesson.texts), torch.from_numpy(lesson.targets(config.sharpness)).to(device)
+    pieces, wanted = (
+        student.encoder.tokenise(lesson.texts),
+        torch.from_numpy(lesson.targets(config.sharpness)).to(device),
+    )
     steps = config.finetune_epochs * -(-len(lesson.texts) // config.batch_size)
 
     def losses(rows: np.ndarray) -> dict[str, Tensor]:
@@ -142,7 +168,9 @@ def finetune(student: Student, lesson: Lesson, progress: Callable[[float], None]
             lambda step, parts: progress(step / steps),
         )
     except (MemoryError, torch.OutOfMemoryError):
-        raise RunError(f"Out of memory with {config.batch_size} segments at once. Lower --batch-size.") from None
+        raise RunError(
+            f"Out of memory with {config.batch_size} segments at once. Lower --batch-size."
+        ) from None
     student.cpu().eval()
     student.encoder = replace(student.encoder, fingerprint=weights_fingerprint(student.encoder.model))
     student.card = replace(student.card, encoder=student.encoder.fingerprint)

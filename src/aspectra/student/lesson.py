@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from aspectra.detector import AspectDetector
-from aspectra.label import aspect_probabilities
+from aspectra.encoder.features import Features, compute_features
+from aspectra.encoder.pretrained import Encoder
+from aspectra.labelling.gamma import aspect_probabilities
 from aspectra.student.config import StudentConfig
-from aspectra.student.encoder import Encoder
-from aspectra.student.features import Features, compute_features
 from aspectra.student.select import balanced, check_enough, passes
 from aspectra.teacher.train import encode
 
@@ -47,7 +47,9 @@ def choose(detector: AspectDetector, config: StudentConfig) -> tuple[np.ndarray,
     """Let the teacher answer for all trainable segments and draw the ones to learn from: their rows, and γ (N×A)."""
     corpus, matrix, aspects = detector.corpus_, detector.topic_map_.matrix(), detector.topic_map_.aspects
     rows = corpus.trainable(detector.min_tokens)
-    gamma, unmapped = aspect_probabilities(encode(detector.teacher_, corpus.tokens.select(rows), detector.max_tokens), matrix)
+    gamma, unmapped = aspect_probabilities(
+        encode(detector.teacher_, corpus.tokens.select(rows), detector.max_tokens), matrix
+    )
     certain = np.flatnonzero(passes(gamma, aspects, config.thresholds(len(aspects))) & (unmapped < 1 - 1e-6))
     drawn = balanced(gamma.argmax(1), certain, config.n_segments, config.seed)
     check_enough(gamma[drawn].argmax(1), aspects, matrix.sum(0) > 0)
@@ -55,7 +57,11 @@ def choose(detector: AspectDetector, config: StudentConfig) -> tuple[np.ndarray,
 
 
 def prepare_lesson(
-    detector: AspectDetector, encoder: Encoder, config: StudentConfig, home: Path, progress: Callable[[float], None]
+    detector: AspectDetector,
+    encoder: Encoder,
+    config: StudentConfig,
+    home: Path,
+    progress: Callable[[float], None],
 ) -> Lesson:
     """Choose segments and encode them; hidden states are kept in `home`."""
     rows, gamma = choose(detector, config)

@@ -17,10 +17,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from aspectra import rundir
+from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
-from aspectra.mapping.topicmap import TopicMap
 from aspectra.student.card import CONFIG, Card
-from aspectra.student.encoder import Encoder, load_encoder
+from aspectra.topicmap.topicmap import TopicMap
 
 HEAD, ENCODER, README = "head.safetensors", "encoder", "README.md"
 BATCH = 64
@@ -39,7 +39,9 @@ class Answer:
 class Head(nn.Module):
     """What learns on top of a frozen encoder: attention over its hidden states, and the classifier."""
 
-    def __init__(self, width: int, n_aspects: int, attention: str = "smooth", smoothness: float = 0.5) -> None:
+    def __init__(
+        self, width: int, n_aspects: int, attention: str = "smooth", smoothness: float = 0.5
+    ) -> None:
         super().__init__()
         self.kind, self.smoothness = attention, smoothness
         self.align = nn.Linear(width, width)  # W, b
@@ -53,7 +55,9 @@ class Head(nn.Module):
         if self.kind == "mean":
             return uniform
         query = torch.bmm(uniform.unsqueeze(1), hidden)  # B×1×D, q: mean of the hidden states
-        score = torch.bmm(query @ self.align.weight, hidden.transpose(1, 2)).squeeze(1) + query @ self.align.bias  # B×L
+        score = (
+            torch.bmm(query @ self.align.weight, hidden.transpose(1, 2)).squeeze(1) + query @ self.align.bias
+        )  # B×L
         if self.kind == "smooth":
             score = self.smoothness * torch.tanh(score)  # B×L, u
         return torch.softmax(score.masked_fill(mask == 0, float("-inf")), dim=1)  # B×L, α
@@ -102,7 +106,10 @@ class Student(nn.Module):
         if self.card.config.finetune:
             self.encoder.save(home / ENCODER)
         with rundir.atomic_path(home / HEAD) as path:
-            save_file({name: tensor.detach().cpu().contiguous() for name, tensor in self.head.state_dict().items()}, path)
+            save_file(
+                {name: tensor.detach().cpu().contiguous() for name, tensor in self.head.state_dict().items()},
+                path,
+            )
         rundir.write_atomic(home / README, self.card.markdown(topic_map).encode())
         rundir.write_json(home / CONFIG, {**self.card.to_dict(), "weights": rundir.checksum(home / HEAD)})
 
@@ -116,9 +123,13 @@ class Student(nn.Module):
         card = Card.from_dict(values, str(home / CONFIG))
         if not (home / HEAD).exists() or rundir.checksum(home / HEAD) != values["weights"]:
             raise RunError(f"{home / HEAD} is missing or damaged. {AGAIN}")
-        encoder = load_encoder(str(home / ENCODER) if card.config.finetune else card.config.encoder, card.config.longest)
+        encoder = load_encoder(
+            str(home / ENCODER) if card.config.finetune else card.config.encoder, card.config.longest
+        )
         if encoder.fingerprint != card.encoder:
-            raise RunError(f"The encoder {encoder.name!r} has other weights than the student was made with. {AGAIN}")
+            raise RunError(
+                f"The encoder {encoder.name!r} has other weights than the student was made with. {AGAIN}"
+            )
         head = Head(encoder.width, len(card.aspects), card.config.attention, card.config.smoothness)
         try:
             head.load_state_dict(load_file(home / HEAD))

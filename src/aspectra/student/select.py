@@ -6,7 +6,7 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.label import entropy
+from aspectra.labelling.gamma import entropy
 
 FEWEST = 10
 """An aspect that has topics must keep at least so many segments."""
@@ -21,7 +21,9 @@ def passes(gamma: np.ndarray, aspects: tuple[str, ...], thresholds: tuple[float,
 def balanced(answers: np.ndarray, rows: np.ndarray, size: int, seed: int) -> np.ndarray:
     """Draw about `size` rows, the same number of each answer; what a rare answer lacks is shared among the others."""
     random = np.random.default_rng(seed)
-    groups = sorted((random.permutation(rows[answers[rows] == answer]) for answer in np.unique(answers[rows])), key=len)
+    groups = sorted(
+        (random.permutation(rows[answers[rows] == answer]) for answer in np.unique(answers[rows])), key=len
+    )
     drawn: list[np.ndarray] = []
     for place, group in enumerate(groups):
         quota = (size - sum(map(len, drawn))) // (len(groups) - place)
@@ -32,7 +34,11 @@ def balanced(answers: np.ndarray, rows: np.ndarray, size: int, seed: int) -> np.
 def check_enough(answers: np.ndarray, aspects: tuple[str, ...], mapped: np.ndarray) -> None:
     """Raise if an aspect that has topics is left with too few segments; say which and what to change."""
     counts = np.bincount(answers, minlength=len(aspects))
-    short = [f"{aspect} ({count})" for aspect, count, has in zip(aspects, counts, mapped, strict=True) if has and count < FEWEST]
+    short = [
+        f"{aspect} ({count})"
+        for aspect, count, has in zip(aspects, counts, mapped, strict=True)
+        if has and count < FEWEST
+    ]
     if short:
         raise InputError(
             f"Fewer than {FEWEST} segments are left to learn from for {', '.join(short)}. Raise --aspect-entropy or "

@@ -35,8 +35,12 @@ def step(teacher: Teacher, config: TeacherConfig, words: Ragged) -> dict[str, Te
     classify, align = teacher.classify, teacher.align
     learnt = [align.weight, align.bias, classify.weight, classify.bias, teacher.topics]
     values = [parameter.detach().numpy() for parameter in learnt]
-    numbers = tuple(np.float32(number) for number in (config.smoothness, config.temperature, config.penalty_weight))
-    losses, gradients = backward(words.ids, words.offsets, teacher.vectors.numpy(), *values, KINDS[teacher.kind], *numbers)
+    numbers = tuple(
+        np.float32(number) for number in (config.smoothness, config.temperature, config.penalty_weight)
+    )
+    losses, gradients = backward(
+        words.ids, words.offsets, teacher.vectors.numpy(), *values, KINDS[teacher.kind], *numbers
+    )
     for parameter, gradient in zip(learnt, gradients, strict=True):
         parameter.grad = torch.from_numpy(gradient)
     return {"contrastive": torch.tensor(losses[0]), "penalty": torch.tensor(losses[1])}
@@ -127,7 +131,9 @@ def contrast(words, mixture, temperature):  # type: ignore[no-untyped-def]
         positive, total = cosines[i, i], np.float32(0)
         cosines[i, i] = np.float32(-np.inf)
         for j in range(len(cosines)):
-            cosines[i, j] = np.exp((cosines[i, j] - np.float32(1)) / temperature)  # a cosine is at most 1: nothing overflows
+            cosines[i, j] = np.exp(
+                (cosines[i, j] - np.float32(1)) / temperature
+            )  # a cosine is at most 1: nothing overflows
             total += cosines[i, j]
         for j in range(len(cosines)):
             cosines[i, j] *= scale / total
@@ -165,13 +171,17 @@ def unattend(ids, offsets, vectors, attention, slope, words, d_words):  # type: 
 
 
 @compiled
-def backward(ids, offsets, vectors, align, bias, classifier, shift, topics, kind, smoothness, temperature, weight):  # type: ignore[no-untyped-def]
+def backward(  # type: ignore[no-untyped-def]
+    ids, offsets, vectors, align, bias, classifier, shift, topics, kind, smoothness, temperature, weight
+):
     """Return the two losses and the gradients of W, b, V, c and A; d_x is the derivative of the loss by x."""
     attention = uniform(offsets)  # N, α
     slope = np.zeros_like(attention)  # N
     query = pool(ids, offsets, vectors, attention)  # B×D, q
     if kind != MEAN:
-        attention, slope = attend(ids, offsets, vectors, np.dot(query, align), np.dot(query, bias), kind, smoothness)
+        attention, slope = attend(
+            ids, offsets, vectors, np.dot(query, align), np.dot(query, bias), kind, smoothness
+        )
     words = pool(ids, offsets, vectors, attention)  # B×D, s_E
     beta = np.dot(words, classifier.T)  # B×K
     for i in range(len(beta)):

@@ -25,7 +25,9 @@ def contrastive(words: Tensor, topics: Tensor, temperature: float) -> Tensor:
         return (words * 0).sum() + (topics * 0).sum()
     words, topics = unit(words), unit(topics) / temperature
     positive = (topics * words).sum(1)  # B
-    others = torch.addmm(minus_identity(len(words), torch.inf), topics, words.T)  # B×B: row i is s_A_i, −∞ on the diagonal
+    others = torch.addmm(
+        minus_identity(len(words), torch.inf), topics, words.T
+    )  # B×B: row i is s_A_i, −∞ on the diagonal
     return (torch.logsumexp(others, dim=1) - positive).mean()
 
 

@@ -45,7 +45,10 @@ class Teacher(nn.Module):
             return uniform
         query = torch.bmm(uniform.unsqueeze(1), embedded)  # B×1×D, q: mean of the word vectors
         # qᵀ(W E_t + b) = (Wᵀq)ᵀE_t + qᵀb: one D×D product per segment instead of one per word
-        score = torch.bmm(query @ self.align.weight, embedded.transpose(1, 2)).squeeze(1) + query @ self.align.bias  # B×L
+        score = (
+            torch.bmm(query @ self.align.weight, embedded.transpose(1, 2)).squeeze(1)
+            + query @ self.align.bias
+        )  # B×L
         if self.kind == "smooth":
             score = self.smoothness * torch.tanh(score)  # B×L, u
         return torch.softmax(score + mask.log(), dim=1)  # B×L, α; log 0 takes padding out

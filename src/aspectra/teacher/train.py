@@ -58,7 +58,9 @@ def centroids(points: np.ndarray, n_topics: int, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
     with torch_threads(1):  # several add up in another order
-        return np.asarray(KMeans(n_topics, n_init=1, random_state=seed).fit(points).cluster_centers_, dtype=np.float32)
+        return np.asarray(
+            KMeans(n_topics, n_init=1, random_state=seed).fit(points).cluster_centers_, dtype=np.float32
+        )
 
 
 def choose_start(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig) -> np.ndarray:
@@ -100,7 +102,9 @@ def batches(rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[np.ndar
         order = order[config.batch_size :]
 
 
-def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress) -> Trained:
+def train(
+    tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress
+) -> Trained:
     """Train a teacher on some rows of the corpus."""
     torch.manual_seed(config.seed)
     start = torch.from_numpy(choose_start(tokens, rows, vectors, config))
@@ -110,12 +114,16 @@ def train(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitCon
 
     def log(step: int, parts: dict[str, Tensor]) -> None:
         if step % LOG_EVERY == 0 or step == 1:
-            history.append({"step": step, **{name: round(float(value.detach()), 5) for name, value in parts.items()}})
+            history.append(
+                {"step": step, **{name: round(float(value.detach()), 5) for name, value in parts.items()}}
+            )
             progress(min(1.0, step / steps))
 
     from aspectra.teacher import gradient  # compiles
 
-    rate = partial(warmup_rate, factor=config.learning_factor, model_size=config.model_size, warmup=config.warmup)
+    rate = partial(
+        warmup_rate, factor=config.learning_factor, model_size=config.model_size, warmup=config.warmup
+    )
     with torch_threads(1):
         words = (tokens.select(batch, config.max_tokens) for batch in batches(rows, steps, config))
         optimise(teacher, words, partial(gradient.step, teacher, config), rate, config.clip, log)
@@ -132,5 +140,7 @@ def encode(teacher: Teacher, tokens: Ragged, max_tokens: int) -> np.ndarray:
         for start in range(0, len(order), ENCODE_BATCH):
             rows = order[start : start + ENCODE_BATCH]
             ids, mask = tokens.padded(rows, max_tokens)
-            beta[rows] = teacher(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))).beta.numpy()
+            beta[rows] = teacher(
+                torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))
+            ).beta.numpy()
     return beta

@@ -56,7 +56,9 @@ class Skipped:
         for file, reason in dict.fromkeys((file, reason) for file, _, reason in self.rows):
             numbers = [number for other, number, why in self.rows if (other, why) == (file, reason)]
             shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
-            said.append(f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})")
+            said.append(
+                f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})"
+            )
         return said
 
 
@@ -94,7 +96,9 @@ class Source:
     def _with_text(self, path: Path, numbers: Sequence[int], frame: pl.DataFrame) -> pl.DataFrame:
         missing = [name for name in (self.text_column, self.id_column) if name and name not in frame.columns]
         if missing:
-            raise InputError(f"{path} has no column {missing[0]!r}; it has {', '.join(frame.columns)}. Name one of them.")
+            raise InputError(
+                f"{path} has no column {missing[0]!r}; it has {', '.join(frame.columns)}. Name one of them."
+            )
         text = frame[self.text_column]
         if text.dtype == pl.Null:
             text = text.cast(pl.String)
@@ -125,12 +129,16 @@ def open_source(
 
 def find_text_column(path: Path, text_column: str | None, id_column: str | None, encoding: str) -> str:
     """Return the column to read: the one named, or the one that a file's first rows make likely."""
-    first: pl.DataFrame | None = next((frame for _, frame in read_frames(path, encoding, 1000, Skipped())), None)
+    first: pl.DataFrame | None = next(
+        (frame for _, frame in read_frames(path, encoding, 1000, Skipped())), None
+    )
     if first is None:
         raise InputError(f"{path} is empty: no review in it.")
     text_column = text_column or guess_text_column(first, path)
     if id_column == text_column:
-        raise InputError(f"Column {id_column!r} cannot be both the id and the text. Name another --id-column or --text-column.")
+        raise InputError(
+            f"Column {id_column!r} cannot be both the id and the text. Name another --id-column or --text-column."
+        )
     return text_column
 
 
@@ -145,16 +153,24 @@ def find_files(patterns: list[str]) -> list[Path]:
             found += files_in(path) if path.is_dir() else [path]
     for path in found:
         if kind(path) not in FORMATS:
-            raise InputError(f"{path} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz.")
+            raise InputError(
+                f"{path} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz."
+            )
     return found
 
 
 def files_in(folder: Path) -> list[Path]:
     """Return the files of a known format in a folder and those below it; names that begin with . or _ are left out."""
     below = (path for path in sorted(folder.rglob("*")) if path.is_file() and kind(path) in FORMATS)
-    found = [path for path in below if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)]
+    found = [
+        path
+        for path in below
+        if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    ]
     if not found:
-        raise InputError(f"{folder} has no file of a known format. Known: {', '.join(FORMATS)}, each also with .gz.")
+        raise InputError(
+            f"{folder} has no file of a known format. Known: {', '.join(FORMATS)}, each also with .gz."
+        )
     return found
 
 
@@ -170,10 +186,15 @@ def guess_text_column(frame: pl.DataFrame, path: Path) -> str:
         if name in plain:
             return plain[name]
     strings = [name for name in frame.columns if frame[name].dtype == pl.String]
-    lengths = sorted(((float(frame[name].str.len_chars().mean() or 0), name) for name in strings), reverse=True)  # type: ignore[arg-type]
+    means = {name: frame[name].str.len_chars().mean() for name in strings}
+    lengths = sorted(
+        ((mean if isinstance(mean, float) else 0.0, name) for name, mean in means.items()), reverse=True
+    )
     if len(lengths) == 1 or (len(lengths) > 1 and lengths[0][0] >= 20 and lengths[0][0] > 2 * lengths[1][0]):
         return lengths[0][1]
-    raise InputError(f"{path} has no obvious text column among {', '.join(frame.columns)}. Name it: --text-column NAME.")
+    raise InputError(
+        f"{path} has no obvious text column among {', '.join(frame.columns)}. Name it: --text-column NAME."
+    )
 
 
 def read_frames(path: Path, encoding: str, size: int, skipped: Skipped) -> Iterator[Numbered]:
@@ -200,7 +221,9 @@ def open_binary(path: Path) -> io.BufferedReader | gzip.GzipFile:
 
 def open_lines(path: Path, encoding: str) -> Lines:
     """Yield decoded lines with their ends; a NUL byte is an error."""
-    with io.TextIOWrapper(open_binary(path), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as lines:
+    with io.TextIOWrapper(
+        open_binary(path), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline=""
+    ) as lines:
         for number, line in enumerate(lines, 1):
             if "\0" in line:
                 raise InputError(
@@ -239,7 +262,8 @@ def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
             or len({type(value) for value in values if value is not None} - {int, float}) > 1
         ):
             values = [
-                value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values
+                value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                for value in values
             ]
         columns[name] = pl.Series(name, values, strict=False)
     return pl.DataFrame(columns)
@@ -258,7 +282,11 @@ def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
             row = json.loads(line)
             if "\\ud" in line.lower():
                 json.dumps(row, ensure_ascii=False).encode()
-        except (json.JSONDecodeError, RecursionError, UnicodeEncodeError):  # the last: half a character, as in a cut emoji
+        except (
+            json.JSONDecodeError,
+            RecursionError,
+            UnicodeEncodeError,
+        ):  # the last: half a character, as in a cut emoji
             row = None
         if isinstance(row, dict):
             yield number, row

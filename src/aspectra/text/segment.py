@@ -41,9 +41,7 @@ WORD = r"[\w'’/-]+"
 SHORT = r"(?:['’ ]{1,2}(?:m|s|re|ve|ll|d))?"
 PRONOUN = rf"(?:i|you|he|she|it|we|they|there|im|ive|its){SHORT}"
 SUBJECT = rf"(?:{PRONOUN}|(?:this|that|these|those|everyone|everything|nothing|someone|something){SHORT})"
-DETERMINER = (
-    "(?:the|an?|my|your|our|his|her|their|its|this|that|these|those|some|any|all|no|every|each|both|most|other|another|one)"
-)
+DETERMINER = "(?:the|an?|my|your|our|his|her|their|its|this|that|these|those|some|any|all|no|every|each|both|most|other|another|one)"
 NEGATED = r"(?:is|are|was|were|has|have|had|do|does|did|ca|could|wo|would|should)n['’]?t"
 AUXILIARY = rf"(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|should|may|might|must|cannot|wo|ca|{NEGATED})"
 BASE = (
@@ -53,7 +51,9 @@ BASE = (
 PAST = "made|got|went|came|kept|held|gave|took|said|found|bought|saw|felt|left|broke|fell|sent|wore|thought|told|began|read"
 OTHER = "sounds|runs|goes|see|go|buy|put|pay|try|hope|think|know|wish|be|return|recommend"
 FINITE = rf"(?:am|{AUXILIARY}|(?:{BASE})s?|{PAST}|{OTHER}|[a-z]{{2,}}ed)"
-ADVERB = "(?:also|then|just|still|never|always|now|sometimes|even|only|really|not|already|yet|overall|[a-z]{3,}ly)"
+ADVERB = (
+    "(?:also|then|just|still|never|always|now|sometimes|even|only|really|not|already|yet|overall|[a-z]{3,}ly)"
+)
 NOUN_CLAUSE = rf"{DETERMINER} (?:{WORD} ){{1,3}}?{FINITE}\b"
 CLAUSE = rf"(?:(?:{ADVERB} )*(?:{SUBJECT} |{FINITE}\b)|{NOUN_CLAUSE})"
 SUBORDINATOR = "(?:because|since|although|though|unless|until|whereas|where|when|whenever|if|while|once)"
@@ -116,7 +116,9 @@ def split_reviews(texts: pl.Series, segment: str = "sentence", language: str = "
 def mark_sentences(texts: pl.Series, language: str) -> pl.Series:
     import sentencex
 
-    marked = pl.Series("text", [MARK.join(sentencex.segment(language, text)) for text in texts.to_list()], dtype=pl.String)
+    marked = pl.Series(
+        "text", [MARK.join(sentencex.segment(language, text)) for text in texts.to_list()], dtype=pl.String
+    )
     return apply_rules(marked, SENTENCE_RULES + (ENGLISH_SENTENCE_RULES if language == "en" else ()))
 
 

@@ -103,11 +103,15 @@ class Tokens:
 
 def extract(texts: pl.Series) -> Tokens:
     """Cut texts into lower-case tokens; a null text has none."""
-    lists = texts.fill_null("").str.to_lowercase().str.replace_all("’", "'", literal=True).str.extract_all(TOKEN)
+    lists = (
+        texts.fill_null("").str.to_lowercase().str.replace_all("’", "'", literal=True).str.extract_all(TOKEN)
+    )
     lengths = lists.list.len().to_numpy().astype(np.int32)
     flat = lists.filter(lists.list.len() > 0).explode()
     types = flat.unique(maintain_order=True)
-    codes = flat.replace_strict(types, pl.Series(np.arange(len(types), dtype=np.int32)), return_dtype=pl.Int32)
+    codes = flat.replace_strict(
+        types, pl.Series(np.arange(len(types), dtype=np.int32)), return_dtype=pl.Int32
+    )
     return Tokens(types.to_list(), codes.to_numpy().astype(np.int32, copy=False), lengths)
 
 
@@ -127,7 +131,9 @@ def check_language(language: str) -> None:
     from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
     if language not in SUPPORTED_LANGUAGES:
-        raise ConfigError(f"language must be one of {', '.join(sorted(SUPPORTED_LANGUAGES))}, got {language!r}.")
+        raise ConfigError(
+            f"language must be one of {', '.join(sorted(SUPPORTED_LANGUAGES))}, got {language!r}."
+        )
 
 
 def lemmas(types: Iterable[str], language: str) -> list[str | None]:
@@ -169,4 +175,7 @@ def known(types: Iterable[str], language: str) -> np.ndarray:
     """Tell for each word form whether the language's dictionary has it; numbers count as known."""
     import simplemma
 
-    return np.array([word[0].isdigit() or simplemma.is_known(word.split("'")[0], lang=language) for word in types], dtype=bool)
+    return np.array(
+        [word[0].isdigit() or simplemma.is_known(word.split("'")[0], lang=language) for word in types],
+        dtype=bool,
+    )

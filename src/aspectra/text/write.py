@@ -27,7 +27,9 @@ def check_output(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
-        raise InputError(f"Cannot write {path}: {error.strerror}. Choose a folder that you may write to.") from None
+        raise InputError(
+            f"Cannot write {path}: {error.strerror}. Choose a folder that you may write to."
+        ) from None
 
 
 def write_frames(frames: Iterable[pl.DataFrame], path: Path) -> int:
@@ -64,10 +66,15 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     """Turn nested columns into JSON text, which a CSV can hold."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     texts = [
-        [None if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in frame[name].to_list()]
+        [
+            None if value is None else json.dumps(value, ensure_ascii=False, default=str)
+            for value in frame[name].to_list()
+        ]
         for name in nested
     ]
-    return frame.with_columns(pl.Series(name, values, dtype=pl.String) for name, values in zip(nested, texts, strict=True))
+    return frame.with_columns(
+        pl.Series(name, values, dtype=pl.String) for name, values in zip(nested, texts, strict=True)
+    )
 
 
 def write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> int:

@@ -13,9 +13,9 @@ from aspectra.bench.protocol import Frozen, Task
 from aspectra.corpus import Ragged
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import gold_matrix
-from aspectra.label import aspect_probabilities, fallback
-from aspectra.mapping.suggest import suggest_by_dev
+from aspectra.labelling.gamma import aspect_probabilities, fallback
 from aspectra.teacher.train import start_topics
+from aspectra.topicmap.suggest import suggest_by_dev
 
 TopicProbabilities = Callable[[Sequence[str]], np.ndarray]
 """N×K for N segments; a row of a segment without known words is all zero."""
@@ -51,7 +51,9 @@ class KMeansTopics:
     def fit(self, task: Task) -> Frozen:
         detector = task.teacher
         centroids = start_topics(detector.vectors_, detector.n_topics, task.seed)
-        distance = (centroids**2).sum(1) - 2 * detector.vectors_.matrix @ centroids.T  # V×K, up to a constant of the word
+        distance = (centroids**2).sum(
+            1
+        ) - 2 * detector.vectors_.matrix @ centroids.T  # V×K, up to a constant of the word
         topic_of_word = distance.argmin(1)
 
         def probabilities(texts: Sequence[str]) -> np.ndarray:
@@ -85,7 +87,11 @@ class LdaTopics:
         if len(rows) > self.most:
             rows = np.sort(np.random.default_rng(task.seed).choice(rows, self.most, replace=False))
         model = LatentDirichletAllocation(
-            detector.n_topics, learning_method="online", batch_size=1024, max_iter=self.passes, random_state=task.seed
+            detector.n_topics,
+            learning_method="online",
+            batch_size=1024,
+            max_iter=self.passes,
+            random_state=task.seed,
         )
         model.fit(counts_of(detector.corpus_.tokens.select(rows), len(detector.vocabulary_)))
 
@@ -113,8 +119,12 @@ def map_by_dev(topics: TopicProbabilities, task: Task) -> Frozen:
     beta = topics(task.dev.texts)
     n_topics = beta.shape[1]
     known = beta.sum(1, keepdims=True) > 0
-    outcome = suggest_by_dev(np.where(known, beta, 1 / n_topics), task.dev.aspects, task.aspects, seed=task.seed)
-    matrix = np.array([[one.aspect == aspect for aspect in task.aspects] for one in outcome.suggestions], dtype=np.float64)
+    outcome = suggest_by_dev(
+        np.where(known, beta, 1 / n_topics), task.dev.aspects, task.aspects, seed=task.seed
+    )
+    matrix = np.array(
+        [[one.aspect == aspect for aspect in task.aspects] for one in outcome.suggestions], dtype=np.float64
+    )
     shares = beta.mean(0)
 
     def probabilities(texts: Sequence[str]) -> np.ndarray:

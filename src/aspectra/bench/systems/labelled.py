@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from aspectra.bench.protocol import Frozen, Task
+from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.evaluate import averages, count_confusion, gold_matrix
 from aspectra.student.config import StudentConfig
-from aspectra.student.encoder import Encoder, load_encoder
 
 FOLDS = 5
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -63,7 +63,9 @@ class TeacherWithLabels:
         weight = choose_weight(seen, gamma, gold, task)
         model = logistic(seen, gold)
         return Frozen(
-            lambda texts: (1 - weight) * task.probabilities(detector, texts) + weight * model(features(texts)),
+            lambda texts: (
+                (1 - weight) * task.probabilities(detector, texts) + weight * model(features(texts))
+            ),
             {"weight_of_labels": weight},
         )
 
@@ -73,7 +75,9 @@ def choose_weight(features: np.ndarray, gamma: np.ndarray, gold: np.ndarray, tas
     folds = np.random.default_rng(task.seed).permutation(len(gold)) % FOLDS
     held_out = np.zeros(gold.shape)
     for fold in range(FOLDS):
-        held_out[folds == fold] = logistic(features[folds != fold], gold[folds != fold])(features[folds == fold])
+        held_out[folds == fold] = logistic(features[folds != fold], gold[folds != fold])(
+            features[folds == fold]
+        )
     scores = []
     for weight in WEIGHTS:
         answers = ((1 - weight) * gamma + weight * held_out).argmax(1)

@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from aspectra.attention import teacher_attention
 from aspectra.bench.protocol import Frozen, Task
 from aspectra.detector import AspectDetector
-from aspectra.explain import teacher_attention
+from aspectra.labelling.labeller import StudentLabeller
 from aspectra.student.card import FOLDER
 from aspectra.student.config import StudentConfig
 from aspectra.student.distill import distill
-from aspectra.student.labelling import StudentLabeller
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,10 @@ class TeacherSystem:
 
     def fit(self, task: Task) -> Frozen:
         detector = task.variant(self.settings)
-        attention = [[words, teacher_attention(detector, words)] for words in (tuple(one.split()) for one in task.bench.examples)]
+        attention = [
+            [words, teacher_attention(detector, words)]
+            for words in (tuple(one.split()) for one in task.bench.examples)
+        ]
         facts = {"dev_estimate": detector.dev_estimate_, "attention": attention}
         return Frozen(partial(task.probabilities, detector), facts)
 
@@ -51,7 +54,11 @@ class StudentSystem:
         return StudentConfig(**{"seed": task.seed, **self.settings})
 
     def config(self, task: Task) -> dict[str, Any]:
-        return {**TeacherSystem().config(task), "student": self.student_config(task).to_dict(), "dev": self.dev_as}
+        return {
+            **TeacherSystem().config(task),
+            "student": self.student_config(task).to_dict(),
+            "dev": self.dev_as,
+        }
 
     def fit(self, task: Task) -> Frozen:
         detector = task.teacher

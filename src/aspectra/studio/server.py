@@ -22,8 +22,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from aspectra.errors import AspectraError, InputError, RunError
-from aspectra.mapping.session import Conflict
-from aspectra.mapping.studio import Studio
+from aspectra.studio.session import Conflict
+from aspectra.studio.studio import Studio
 
 if TYPE_CHECKING:
     import uvicorn
@@ -167,7 +167,7 @@ async def body(request: Request) -> dict[str, Any]:
 async def page(request: Request) -> Response:
     """Serve a file of the page."""
     name = request.path_params.get("name", "index.html")
-    file = files("aspectra.mapping") / "page" / name
+    file = files("aspectra.studio") / "page" / name
     kind = KINDS.get(name.rpartition(".")[2])
     if kind is None or not file.is_file():
         return PlainTextResponse("No such file.", 404)
@@ -200,7 +200,9 @@ def make_server(studio: Studio, listener: socket.socket) -> tuple[uvicorn.Server
         server.should_exit = True
 
     app = make_app(studio, token, port, stop)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, server_header=False))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, server_header=False)
+    )
     return server, f"http://{HOST}:{port}/?token={token}"
 
 

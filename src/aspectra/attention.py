@@ -15,10 +15,10 @@ import polars as pl
 import torch
 
 from aspectra.detector import AspectDetector
+from aspectra.encoder.pieces import words_of_pieces
 from aspectra.errors import InputError
-from aspectra.label import PREFIX
-from aspectra.student.labelling import StudentLabeller
-from aspectra.student.pieces import words_of_pieces
+from aspectra.labelling.gamma import PREFIX
+from aspectra.labelling.labeller import StudentLabeller
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class Explanation:
 
     @property
     def agree(self) -> bool:
-        return self.student_answer is None or next(iter(self.teacher_answer)) == next(iter(self.student_answer))
+        return self.student_answer is None or next(iter(self.teacher_answer)) == next(
+            iter(self.student_answer)
+        )
 
 
 def explain(model: AspectDetector | StudentLabeller, text: str) -> Explanation:
@@ -46,11 +48,19 @@ def explain(model: AspectDetector | StudentLabeller, text: str) -> Explanation:
     words = tuple(text[start:end] for start, end in spans)
     teacher_answer = ranked(detector, text)
     if not isinstance(model, StudentLabeller):
-        return Explanation(words, teacher_attention(detector, words), None, teacher_answer, None, teacher_answer)
+        return Explanation(
+            words, teacher_attention(detector, words), None, teacher_answer, None, teacher_answer
+        )
     probabilities = model.student.probabilities([text])[0]
-    own = dict(sorted(zip(model.student.card.aspects, probabilities.tolist(), strict=True), key=lambda pair: -pair[1]))
+    own = dict(
+        sorted(
+            zip(model.student.card.aspects, probabilities.tolist(), strict=True), key=lambda pair: -pair[1]
+        )
+    )
     attention = student_attention(model, text, spans)
-    return Explanation(words, teacher_attention(detector, words), attention, teacher_answer, own, ranked(model, text))
+    return Explanation(
+        words, teacher_attention(detector, words), attention, teacher_answer, own, ranked(model, text)
+    )
 
 
 def ranked(model: AspectDetector | StudentLabeller, text: str) -> dict[str, float]:
@@ -76,7 +86,9 @@ def student_attention(model: StudentLabeller, text: str, spans: list[tuple[int, 
     """Return the student's α for each written word: the sum over its pieces."""
     encoder = model.student.encoder
     with torch.inference_mode():
-        alpha = model.student(*encoder.padded(encoder.tokenise([text]), np.array([0]))).attention[0].cpu().numpy()
+        alpha = (
+            model.student(*encoder.padded(encoder.tokenise([text]), np.array([0]))).attention[0].cpu().numpy()
+        )
     starts = [start for start, _ in spans]
     shares = np.zeros(len(spans))
     for share, piece in zip(alpha, words_of_pieces(encoder.tokenizer, text), strict=True):
@@ -105,11 +117,15 @@ def to_html(explanation: Explanation) -> str:
     if explanation.student is not None and explanation.student_answer is not None:
         parts.append(shaded("Student", explanation.words, explanation.student, explanation.student_answer))
     return PAGE.format(
-        answer=html.escape(top(explanation.answer)), verdict=html.escape(verdict(explanation)), parts="\n".join(parts)
+        answer=html.escape(top(explanation.answer)),
+        verdict=html.escape(verdict(explanation)),
+        parts="\n".join(parts),
     )
 
 
-def shaded(who: str, words: tuple[str, ...], shares: tuple[float | None, ...], answer: dict[str, float]) -> str:
+def shaded(
+    who: str, words: tuple[str, ...], shares: tuple[float | None, ...], answer: dict[str, float]
+) -> str:
     largest = max((share or 0 for share in shares), default=0) or 1
     spans = (
         f'<span style="background: rgba(255, 170, 0, {(share or 0) / largest:.2f})" title="{share or 0:.1%}">{html.escape(word)}</span>'

@@ -12,7 +12,11 @@ FEWEST, MOST = 3, 9
 
 
 def propose_aspects(
-    topics: np.ndarray, shares: np.ndarray, keywords: Sequence[Sequence[str]], vocabulary: Vocabulary, vectors: np.ndarray
+    topics: np.ndarray,
+    shares: np.ndarray,
+    keywords: Sequence[Sequence[str]],
+    vocabulary: Vocabulary,
+    vectors: np.ndarray,
 ) -> list[tuple[str, list[int]]]:
     """Return (name, topics) for groups of the topics (K×D), the largest share first; vectors (V×D) are the vocabulary's."""
     from scipy.cluster.hierarchy import fcluster, linkage
@@ -26,7 +30,10 @@ def propose_aspects(
     for members in groups:
         middle = (unit[members] * (shares[members, None] + 1e-6)).sum(0)
         candidates = [
-            word for topic in members.tolist() for word in keywords[topic] if word.isalpha() and word.title() not in named
+            word
+            for topic in members.tolist()
+            for word in keywords[topic]
+            if word.isalpha() and word.title() not in named
         ]
         if candidates:
             named[best_name(candidates, middle, vocabulary, vectors).title()] = members.tolist()

@@ -14,8 +14,8 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.errors import MapError
-from aspectra.mapping.actions import decided
-from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
+from aspectra.studio.actions import decided
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
 
 NAME = re.compile(r"[\w-]{1,40}")
 
@@ -92,6 +92,8 @@ def agreed(opinions: Mapping[str, TopicMap]) -> TopicMap:
             choices.append(Choice(number, None, choice.keywords, SUGGESTION, now()))
         else:
             chosen = opinions[voters[0]].choices[number]
-            choices.append(Choice(number, chosen.aspect, choice.keywords, " + ".join(voters), now(), chosen.why))
+            choices.append(
+                Choice(number, chosen.aspect, choice.keywords, " + ".join(voters), now(), chosen.why)
+            )
     aspects = dict.fromkeys(name for opinion in opinions.values() for name in opinion.aspects)
     return TopicMap(tuple(aspects), tuple(choices), first.topics)

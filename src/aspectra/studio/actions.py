@@ -13,8 +13,8 @@ from typing import Any
 
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
-from aspectra.mapping.suggest import Suggestion
-from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, check_aspects, now
+from aspectra.topicmap.suggest import Suggestion
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, check_aspects, now
 
 HUES = 12
 LONGEST_NOTE = 500
@@ -37,7 +37,10 @@ class Desk:
         )
         hues = {name: place % HUES for place, name in enumerate(topic_map.aspects) if name != GENERAL}
         return cls(
-            topic_map, hues, {}, {choice.topic: choice.why for choice in topic_map.choices if decided(choice) and choice.why}
+            topic_map,
+            hues,
+            {},
+            {choice.topic: choice.why for choice in topic_map.choices if decided(choice) and choice.why},
         )
 
     def first_names(self) -> dict[str, str]:
@@ -76,7 +79,11 @@ def assign(desk: Desk, choices: Any, by: str) -> tuple[Desk, str, int | None]:
         if aspect is not None and aspect not in topic_map.aspects:
             raise MapError(f"There is no aspect {aspect!r}. Add it first.")
         topic_map = topic_map.with_choice(topic, aspect, by, desk.notes.get(topic, ""))
-    done = f"topic {topic} → {aspect or 'left out'}" if len(choices) == 1 else f"{len(choices)} suggestions accepted"
+    done = (
+        f"topic {topic} → {aspect or 'left out'}"
+        if len(choices) == 1
+        else f"{len(choices)} suggestions accepted"
+    )
     return dataclasses.replace(desk, topic_map=topic_map), done, topic
 
 
@@ -86,7 +93,11 @@ def note(desk: Desk, topic: Any, text: Any, by: str) -> tuple[Desk, str, int | N
     if not isinstance(text, str) or len(text) > LONGEST_NOTE:
         raise MapError(f"A note is text of at most {LONGEST_NOTE} characters.")
     choice = desk.topic_map.choices[number]
-    changed = desk.topic_map.with_choice(number, choice.aspect, by, text.strip()) if decided(choice) else desk.topic_map
+    changed = (
+        desk.topic_map.with_choice(number, choice.aspect, by, text.strip())
+        if decided(choice)
+        else desk.topic_map
+    )
     notes = {**desk.notes, number: text.strip()}
     return dataclasses.replace(desk, topic_map=changed, notes=notes), f"note on topic {number}", number
 
@@ -103,7 +114,9 @@ def add(desk: Desk, action: dict[str, Any]) -> tuple[Desk, str]:
         hues[name] = free[0] if free else len(hues) % HUES
     aliases = {first: present for first, present in desk.aliases.items() if first not in names}
     topic_map = dataclasses.replace(desk.topic_map, aspects=(*desk.topic_map.aspects, *names))
-    return dataclasses.replace(desk, topic_map=topic_map, hues=hues, aliases=aliases), f"{', '.join(names)} added"
+    return dataclasses.replace(
+        desk, topic_map=topic_map, hues=hues, aliases=aliases
+    ), f"{', '.join(names)} added"
 
 
 def rename(desk: Desk, action: dict[str, Any]) -> tuple[Desk, str]:
@@ -115,7 +128,8 @@ def rename(desk: Desk, action: dict[str, Any]) -> tuple[Desk, str]:
     aspects = tuple(new if name == old else name for name in desk.topic_map.aspects)
     check_aspects(aspects)
     choices = tuple(
-        dataclasses.replace(choice, aspect=new) if choice.aspect == old else choice for choice in desk.topic_map.choices
+        dataclasses.replace(choice, aspect=new) if choice.aspect == old else choice
+        for choice in desk.topic_map.choices
     )
     topic_map = dataclasses.replace(desk.topic_map, aspects=aspects, choices=choices)
     hues = {(new if name == old else name): hue for name, hue in desk.hues.items()}
@@ -128,7 +142,9 @@ def delete(desk: Desk, action: dict[str, Any]) -> tuple[Desk, str]:
     """Remove an aspect; its topics are open again."""
     name = own_aspect(desk, action)
     before = desk.topic_map.choices
-    choices = tuple(Choice(c.topic, None, c.keywords, SUGGESTION, now()) if c.aspect == name else c for c in before)
+    choices = tuple(
+        Choice(c.topic, None, c.keywords, SUGGESTION, now()) if c.aspect == name else c for c in before
+    )
     aspects = tuple(kept for kept in desk.topic_map.aspects if kept != name)
     hues = {kept: hue for kept, hue in desk.hues.items() if kept != name}
     aliases = {first: present for first, present in desk.aliases.items() if present != name}
@@ -142,7 +158,9 @@ def move(desk: Desk, action: dict[str, Any]) -> tuple[Desk, str]:
     if type(place) is not int or not 0 <= place <= len(others):
         raise MapError(f"An aspect can stand at place 0 to {len(others)}, got {place!r}.")
     others.insert(place, name)
-    return dataclasses.replace(desk, topic_map=dataclasses.replace(desk.topic_map, aspects=(*others, GENERAL))), f"{name} moved"
+    return dataclasses.replace(
+        desk, topic_map=dataclasses.replace(desk.topic_map, aspects=(*others, GENERAL))
+    ), f"{name} moved"
 
 
 def recolour(desk: Desk, action: dict[str, Any]) -> tuple[Desk, str]:
@@ -162,7 +180,9 @@ def follow(desk: Desk, advise: Advise) -> Desk:
     choices = []
     for choice, advice in zip(desk.topic_map.choices, advise(desk), strict=True):
         same = decided(choice) or (choice.aspect, choice.why) == (advice.aspect, advice.why)
-        choices.append(choice if same else dataclasses.replace(choice, aspect=advice.aspect, why=advice.why, at=now()))
+        choices.append(
+            choice if same else dataclasses.replace(choice, aspect=advice.aspect, why=advice.why, at=now())
+        )
     return dataclasses.replace(desk, topic_map=dataclasses.replace(desk.topic_map, choices=tuple(choices)))
 
 

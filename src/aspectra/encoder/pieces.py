@@ -19,7 +19,9 @@ def load_tokenizer(definition: str, longest: int) -> Tokenizer:
     try:
         from tokenizers import Tokenizer
     except ImportError:
-        raise InputError('The student needs tokenizers, which is not installed: pip install "aspectra[student]"') from None
+        raise InputError(
+            'The student needs tokenizers, which is not installed: pip install "aspectra[student]"'
+        ) from None
     tokenizer = Tokenizer.from_str(definition)
     tokenizer.no_padding()
     tokenizer.enable_truncation(longest)

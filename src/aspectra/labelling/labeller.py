@@ -10,7 +10,7 @@ import polars as pl
 
 from aspectra.detector import AspectDetector, as_series
 from aspectra.errors import RunError
-from aspectra.student.blend import blend, label_reviews
+from aspectra.labelling.blend import blend, label_reviews
 from aspectra.student.card import FOLDER, has_student, map_mark
 from aspectra.student.model import Student
 
@@ -34,7 +34,13 @@ class StudentLabeller:
         texts = as_series(segments)
         labels = self.detector.label_segments(texts, only)
         card = self.student.card
-        return blend(labels, self.student.probabilities(texts.fill_null("").to_list()), card.aspects, card.teacher_weight, only)
+        return blend(
+            labels,
+            self.student.probabilities(texts.fill_null("").to_list()),
+            card.aspects,
+            card.teacher_weight,
+            only,
+        )
 
     def label(self, reviews: Any) -> pl.DataFrame:
         """Split reviews into segments and label each: a row a segment."""

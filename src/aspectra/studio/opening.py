@@ -11,14 +11,15 @@ from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
 from aspectra.evaluate import Gold, read_gold
-from aspectra.mapping import agree, evidence
-from aspectra.mapping.actions import Desk, decided, follow
-from aspectra.mapping.advice import Advisor, from_file
-from aspectra.mapping.carry import COMMON, carry_over
-from aspectra.mapping.session import Session
-from aspectra.mapping.studio import OWN_DEV, Studio
-from aspectra.mapping.suggest import Suggestion
-from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
+from aspectra.studio import evidence
+from aspectra.studio.actions import Desk, decided, follow
+from aspectra.studio.advice import Advisor, from_file
+from aspectra.studio.session import Session
+from aspectra.studio.studio import OWN_DEV, Studio
+from aspectra.topicmap import agree
+from aspectra.topicmap.carry import COMMON, carry_over
+from aspectra.topicmap.suggest import Suggestion
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
 
 ENOUGH_TO_SUGGEST = 50
 """With at least so many of one's own labels, suggestions are made from them."""
@@ -51,7 +52,10 @@ def open_studio(run: Path, opening: Opening) -> Studio:
     desk = Desk.of(topic_map)
     fresh = not path.exists() or opening.replace
     session = Session(
-        path, desk if opening.read_only else follow(desk, advisor), opening.annotator or opening.by, opening.read_only
+        path,
+        desk if opening.read_only else follow(desk, advisor),
+        opening.annotator or opening.by,
+        opening.read_only,
     )
     if fresh and any(decided(choice) for choice in topic_map.choices):
         session.save()  # what was carried over is there even if the page is closed at once
@@ -67,7 +71,9 @@ def first_map(
     detector: AspectDetector, path: Path, opening: Opening, opinions: dict[str, TopicMap], gold: Gold | None
 ) -> tuple[TopicMap, Sequence[Suggestion]]:
     """Return the map to begin with and suggestions that stand before those made anew."""
-    names = opening.aspects or tuple(opening.seeds or ()) or (sorted(set().union(*gold.aspects)) if gold else ())
+    names = (
+        opening.aspects or tuple(opening.seeds or ()) or (sorted(set().union(*gold.aspects)) if gold else ())
+    )
     carried, advice = carry(detector, opening.old) if opening.old else (None, [])
     if path.exists() and not opening.replace:
         found = read_map(path, detector.topics_.fingerprint)
@@ -85,14 +91,18 @@ def first_map(
 def with_aspects(topic_map: TopicMap, names: Sequence[str]) -> TopicMap:
     """Add the names that a map lacks."""
     known = {name.casefold() for name in topic_map.aspects}
-    return dataclasses.replace(topic_map, aspects=(*topic_map.aspects, *(name for name in names if name.casefold() not in known)))
+    return dataclasses.replace(
+        topic_map, aspects=(*topic_map.aspects, *(name for name in names if name.casefold() not in known))
+    )
 
 
 def shared_names(opinions: dict[str, TopicMap], names: Sequence[str]) -> list[str]:
     """Start a second opinion from the aspects of the others, so that the maps can be compared."""
     if names:
         return []
-    return list(dict.fromkeys(name for opinion in opinions.values() for name in opinion.aspects if name != GENERAL))
+    return list(
+        dict.fromkeys(name for opinion in opinions.values() for name in opinion.aspects if name != GENERAL)
+    )
 
 
 def carry(detector: AspectDetector, old_run: Path) -> tuple[TopicMap, list[Suggestion]]:

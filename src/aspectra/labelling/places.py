@@ -48,7 +48,9 @@ def list_inputs(patterns: list[str]) -> list[str]:
         found += [system.unstrip_protocol(match) for match in matches]
     for place in found:
         if kind(Path(place)) not in FORMATS:
-            raise InputError(f"{place} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz.")
+            raise InputError(
+                f"{place} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz."
+            )
     return found
 
 
@@ -57,7 +59,9 @@ def output_folder(place: str) -> str:
     if is_url(place):
         return place.rstrip("/")
     if Path(place).suffix in (".parquet", ".csv", ".jsonl"):
-        raise InputError(f"{place}: a file is written for each input. Name a folder, with / at its end: -o {Path(place).stem}/")
+        raise InputError(
+            f"{place}: a file is written for each input. Name a folder, with / at its end: -o {Path(place).stem}/"
+        )
     return str(Path(place).absolute())
 
 
@@ -66,12 +70,16 @@ def list_names(folder: str) -> set[str]:
     if not is_url(folder):
         return {path.name for path in Path(folder).glob("*")}
     system, path = file_system(folder)
-    return {name.rpartition("/")[2] for name in system.ls(path, detail=False)} if system.exists(path) else set()
+    return (
+        {name.rpartition("/")[2] for name in system.ls(path, detail=False)} if system.exists(path) else set()
+    )
 
 
 def sweep(folder: str, names: set[str]) -> None:
     """Remove what killed processes were still writing; nobody may be writing files of these names now."""
-    for leftover in [] if is_url(folder) else Path(folder).glob(".*.parquet"):  # .name.random.parquet, as atomic_path calls them
+    for leftover in (
+        [] if is_url(folder) else Path(folder).glob(".*.parquet")
+    ):  # .name.random.parquet, as atomic_path calls them
         if leftover.stem.rpartition(".")[0][1:] in names:
             leftover.unlink(missing_ok=True)
 

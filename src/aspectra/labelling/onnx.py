@@ -10,11 +10,11 @@ import polars as pl
 
 from aspectra import rundir
 from aspectra.corpus import Ragged, Vocabulary
+from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError
-from aspectra.label import label_beta
-from aspectra.mapping.topicmap import TopicMap
-from aspectra.student.blend import blend, label_reviews
-from aspectra.student.pieces import load_tokenizer, tokenise
+from aspectra.labelling.blend import blend, label_reviews
+from aspectra.labelling.gamma import label_beta
+from aspectra.topicmap.topicmap import TopicMap
 
 FORMAT = 1
 INPUTS = ("pieces", "piece_mask", "words", "word_mask")
@@ -37,7 +37,9 @@ class OnnxLabeller:
                 raise InputError(f"No file {file}. Export it with the others: aspectra export RUN -o {path}")
         self.about = rundir.read_json(about)
         if self.about.get("format") != FORMAT:
-            raise InputError(f"{about} has format {self.about.get('format')}, this version reads {FORMAT}. Export it again.")
+            raise InputError(
+                f"{about} has format {self.about.get('format')}, this version reads {FORMAT}. Export it again."
+            )
         self.session = open_session(path, threads)
         self.tokenizer = load_tokenizer(tokenizer.read_text(encoding="utf-8"), self.about["longest"])
         words = tuple(self.about["words"])
@@ -66,15 +68,21 @@ class OnnxLabeller:
         order = np.argsort(pieces.lengths, kind="stable")
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            probabilities[rows], beta[rows] = self.session.run(list(OUTPUTS), self.inputs(pieces, words, rows))
+            probabilities[rows], beta[rows] = self.session.run(
+                list(OUTPUTS), self.inputs(pieces, words, rows)
+            )
         return probabilities, beta
 
     def inputs(self, pieces: Ragged, words: Ragged, rows: np.ndarray) -> dict[str, np.ndarray]:
         ids, mask = pieces.padded(rows, self.about["longest"])
         word_ids, word_mask = words.padded(rows, self.about["max_tokens"])
-        word_mask[:, 0] = True  # a segment without known words needs one for the graph; label_beta knows that it has none
+        word_mask[:, 0] = (
+            True  # a segment without known words needs one for the graph; label_beta knows that it has none
+        )
         values = (np.where(mask, ids, self.about["padding"]).astype(np.int64), mask.astype(np.int64))
-        return dict(zip(INPUTS, (*values, word_ids.astype(np.int64), word_mask.astype(np.float32)), strict=True))
+        return dict(
+            zip(INPUTS, (*values, word_ids.astype(np.int64), word_mask.astype(np.float32)), strict=True)
+        )
 
 
 def open_session(path: Path, threads: int = 0) -> Any:
@@ -93,4 +101,6 @@ def open_session(path: Path, threads: int = 0) -> Any:
         onnxruntime.capi.onnxruntime_pybind11_state.InvalidProtobuf,
         onnxruntime.capi.onnxruntime_pybind11_state.Fail,
     ) as error:
-        raise InputError(f"{path} is not a usable ONNX file ({error}). Export it again: aspectra export RUN -o {path}") from None
+        raise InputError(
+            f"{path} is not a usable ONNX file ({error}). Export it again: aspectra export RUN -o {path}"
+        ) from None

@@ -11,7 +11,7 @@ import polars as pl
 
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
-from aspectra.mapping.topicmap import TopicMap
+from aspectra.topicmap.topicmap import TopicMap
 
 PREFIX = "p_"
 
@@ -28,7 +28,9 @@ def fallback(aspects: tuple[str, ...], matrix: np.ndarray, shares: np.ndarray) -
     if GENERAL in aspects:
         return np.array([aspect == GENERAL for aspect in aspects], dtype=np.float32)
     prior = shares @ matrix
-    return np.asarray(prior / prior.sum() if prior.sum() > 0 else matrix.sum(0) / matrix.sum(), dtype=np.float32)
+    return np.asarray(
+        prior / prior.sum() if prior.sum() > 0 else matrix.sum(0) / matrix.sum(), dtype=np.float32
+    )
 
 
 def entropy(gamma: np.ndarray) -> np.ndarray:
@@ -52,7 +54,9 @@ def restrict(topic_map: TopicMap, only: tuple[str, ...] | None) -> tuple[tuple[s
         return topic_map.aspects, topic_map.matrix()
     unknown = [name for name in only if name not in topic_map.aspects]
     if unknown:
-        raise MapError(f"The topic map has no aspect {', '.join(unknown)}; it has {', '.join(topic_map.aspects)}.")
+        raise MapError(
+            f"The topic map has no aspect {', '.join(unknown)}; it has {', '.join(topic_map.aspects)}."
+        )
     matrix = topic_map.matrix()[:, [topic_map.aspects.index(name) for name in only]]
     if not matrix.any():
         raise MapError(f"No topic is mapped to {', '.join(only)}. Map one first: aspectra map RUN")
@@ -60,14 +64,20 @@ def restrict(topic_map: TopicMap, only: tuple[str, ...] | None) -> tuple[tuple[s
 
 
 def label_beta(
-    beta: np.ndarray, known_words: np.ndarray, topic_map: TopicMap, shares: np.ndarray, only: tuple[str, ...] | None = None
+    beta: np.ndarray,
+    known_words: np.ndarray,
+    topic_map: TopicMap,
+    shares: np.ndarray,
+    only: tuple[str, ...] | None = None,
 ) -> pl.DataFrame:
     """Label segments from their β (N×K; NaN rows have no known words)."""
     aspects, matrix = restrict(topic_map, only)
     blind = known_words == 0
     safe = np.where(blind[:, None], 0, beta)
     gamma, unmapped = aspect_probabilities(safe, matrix)
-    gamma[gamma.sum(1) < 0.5] = fallback(aspects, matrix, shares)  # blind, or all its mass is on unmapped topics
+    gamma[gamma.sum(1) < 0.5] = fallback(
+        aspects, matrix, shares
+    )  # blind, or all its mass is on unmapped topics
     best = gamma.argmax(1)
     columns = {
         "aspect": pl.Series(aspects).gather(best),
@@ -78,4 +88,6 @@ def label_beta(
         "topic": pl.Series(safe.argmax(1), dtype=pl.Int32).set(pl.Series(blind), None),
         "known_words": known_words.astype(np.int32),
     }
-    return pl.DataFrame({**columns, **{PREFIX + aspect: gamma[:, place] for place, aspect in enumerate(aspects)}})
+    return pl.DataFrame(
+        {**columns, **{PREFIX + aspect: gamma[:, place] for place, aspect in enumerate(aspects)}}
+    )

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from aspectra import rundir
 from aspectra.corpus import Ragged
+from aspectra.encoder.pretrained import Encoder
 from aspectra.errors import RunError
 from aspectra.rundir import fingerprint
-from aspectra.student.encoder import Encoder
 
 CHUNK = 2048
 BATCH = 64
@@ -39,7 +39,9 @@ class Features:
     def padded(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
         """Return hidden states (B×L×D, float32) and mask (B×L) of some texts."""
         places, mask = Ragged(np.arange(len(self.hidden), dtype=np.int32), self.offsets).padded(rows, 10**9)
-        return torch.from_numpy(self.hidden[places].astype(np.float32)), torch.from_numpy(mask.astype(np.float32))
+        return torch.from_numpy(self.hidden[places].astype(np.float32)), torch.from_numpy(
+            mask.astype(np.float32)
+        )
 
     def select(self, rows: np.ndarray) -> Features:
         """Return some texts, in the order given."""
@@ -72,7 +74,9 @@ def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarr
         with torch.inference_mode():
             for start in range(0, len(rows), BATCH):
                 ids, mask = encoder.padded(pieces, rows[start : start + BATCH])
-                parts.append(encoder.hidden(ids, mask).half().numpy()[mask.numpy() > 0])  # half first: less to pick from
+                parts.append(
+                    encoder.hidden(ids, mask).half().numpy()[mask.numpy() > 0]
+                )  # half first: less to pick from
     except (MemoryError, torch.OutOfMemoryError):
         raise RunError(f"Out of memory with {BATCH} segments at once. Choose a smaller --encoder.") from None
     return np.concatenate(parts)

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.corpus import Vocabulary
-from aspectra.label import aspect_probabilities, entropy
+from aspectra.labelling.gamma import aspect_probabilities, entropy
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -64,7 +64,10 @@ def draw_sample(detector: AspectDetector, n: int = SAMPLE, seed: int = 0) -> Sam
         .to_series()
     )
     rows = rows[distinct.to_numpy()]
-    return Sample(texts.filter(distinct).to_list(), encode(detector.teacher_, corpus.tokens.select(rows), detector.max_tokens))
+    return Sample(
+        texts.filter(distinct).to_list(),
+        encode(detector.teacher_, corpus.tokens.select(rows), detector.max_tokens),
+    )
 
 
 def surest(sample: Sample, topic: int) -> list[int]:
@@ -115,7 +118,9 @@ def attended(detector: AspectDetector, texts: Sequence[str]) -> list[Pieces]:
     if len(rows):
         ids, mask = tokens.padded(rows, detector.max_tokens)
         with torch.inference_mode():
-            found = detector.teacher_(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))).attention.numpy()
+            found = detector.teacher_(
+                torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))
+            ).attention.numpy()
         attention = np.zeros((len(texts), found.shape[1]))
         attention[rows] = found
     even = attention * np.maximum(lengths, 1)[:, None]
@@ -127,7 +132,9 @@ def cut(text: str, places: Sequence[tuple[int, int]], weights: np.ndarray) -> Pi
     """Cut a text at its known words and give each its weight, in order; words beyond the last weight have none."""
     pieces: Pieces = []
     end = 0
-    for (start, stop), weight in zip(places, weights, strict=False):  # the teacher reads the first max_tokens words only
+    for (start, stop), weight in zip(
+        places, weights, strict=False
+    ):  # the teacher reads the first max_tokens words only
         if start > end:
             pieces.append((text[end:start], None))
         pieces.append((text[start:stop], round(float(weight), 3)))
@@ -146,14 +153,22 @@ def known_words(texts: Sequence[str], vocabulary: Vocabulary) -> list[list[tuple
     for text, end, length in zip(texts, ends, tokens.lengths, strict=True):
         codes = tokens.codes[end - length : end]
         spans = find_words(text, [tokens.types[code] for code in codes])
-        result.append([span for span, is_known in zip(spans, known[codes], strict=True) if is_known and span is not None])
+        result.append(
+            [
+                span
+                for span, is_known in zip(spans, known[codes], strict=True)
+                if is_known and span is not None
+            ]
+        )
     return result
 
 
 def find_words(text: str, surface: Sequence[str]) -> list[tuple[int, int] | None]:
     """Find lower-case words, given in order, in the text as it was written."""
     lowered = [character.lower() for character in text.replace("’", "'")]
-    place = [number for number, characters in enumerate(lowered) for _ in characters]  # "İ" becomes two characters
+    place = [
+        number for number, characters in enumerate(lowered) for _ in characters
+    ]  # "İ" becomes two characters
     plain, start = "".join(lowered).replace("ς", "σ"), 0
     found: list[tuple[int, int] | None] = []
     for word in surface:

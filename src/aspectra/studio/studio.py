@@ -13,14 +13,15 @@ import numpy as np
 
 from aspectra import evaluate
 from aspectra.errors import InputError, MapError
-from aspectra.label import aspect_probabilities, fallback
-from aspectra.mapping import agree, effect, evidence
-from aspectra.mapping.actions import decided
-from aspectra.mapping.advice import Advisor
-from aspectra.mapping.propose import propose_aspects
-from aspectra.mapping.session import Session
-from aspectra.mapping.topicmap import TopicMap
+from aspectra.labelling.gamma import aspect_probabilities, fallback
 from aspectra.rundir import TOPIC_MAP, write_atomic
+from aspectra.studio import effect, evidence
+from aspectra.studio.actions import decided
+from aspectra.studio.advice import Advisor
+from aspectra.studio.session import Session
+from aspectra.topicmap import agree
+from aspectra.topicmap.propose import propose_aspects
+from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -35,7 +36,9 @@ LONGEST_TEXT = 2_000
 class Studio:
     """One run, one map, one person."""
 
-    def __init__(self, detector: AspectDetector, session: Session, advisor: Advisor, opinions: dict[str, TopicMap]) -> None:
+    def __init__(
+        self, detector: AspectDetector, session: Session, advisor: Advisor, opinions: dict[str, TopicMap]
+    ) -> None:
         self.detector, self.session, self.advisor, self.opinions = detector, session, advisor, opinions
         self.run = session.path.parent
         self.sample = evidence.draw_sample(detector, seed=detector.seed)
@@ -64,7 +67,11 @@ class Studio:
     def _estimate(self) -> None:
         self.dev = None
         if self.own and len(self.own) >= FIRST_ESTIMATE:
-            self.use_dev(evaluate.Gold(tuple(text for text, _ in self.own), tuple(frozenset([name]) for _, name in self.own)))
+            self.use_dev(
+                evaluate.Gold(
+                    tuple(text for text, _ in self.own), tuple(frozenset([name]) for _, name in self.own)
+                )
+            )
 
     @property
     def topic_map(self) -> TopicMap:
@@ -89,7 +96,9 @@ class Studio:
         if len(self.topic_map.aspects) > 1:
             return []
         keywords = [item.keywords for item in self.detector.topics_.items]
-        groups = propose_aspects(self.matrix, self.shares, keywords, self.detector.vocabulary_, self.detector.vectors_.matrix)
+        groups = propose_aspects(
+            self.matrix, self.shares, keywords, self.detector.vocabulary_, self.detector.vectors_.matrix
+        )
         return [{"name": name, "topics": topics} for name, topics in groups]
 
     def state(self) -> dict[str, Any]:
@@ -113,11 +122,17 @@ class Studio:
     def agreement(self) -> dict[str, Any] | None:
         """Compare this map with the others', or, if it is the map in use, the others' with each other: what it decides is resolved."""
         if self.session.path.name != TOPIC_MAP:
-            return agree.compare({self.session.by: self.topic_map, **self.opinions}) if self.opinions else None
+            return (
+                agree.compare({self.session.by: self.topic_map, **self.opinions}) if self.opinions else None
+            )
         if len(self.opinions) < 2:
             return None
         found = agree.compare(self.opinions)
-        unresolved = {topic: said for topic, said in found["conflicts"].items() if not decided(self.topic_map.choices[topic])}
+        unresolved = {
+            topic: said
+            for topic, said in found["conflicts"].items()
+            if not decided(self.topic_map.choices[topic])
+        }
         return {**found, "conflicts": unresolved}
 
     def act(self, action: Any, version: Any) -> dict[str, Any]:
@@ -140,7 +155,9 @@ class Studio:
         """Return what each choice for a topic would do on the dev set; nothing without one."""
         if self.dev is None:
             return []
-        return [vars(trial) for trial in effect.trials(self.dev, self.topic_map, topic, self.session.desk.aliases)]
+        return [
+            vars(trial) for trial in effect.trials(self.dev, self.topic_map, topic, self.session.desk.aliases)
+        ]
 
     def check_topic(self, number: str) -> int:
         if not (number.isascii() and number.isdigit() and int(number) < len(self.topic_map.choices)):
@@ -188,7 +205,9 @@ class Studio:
     def answer(self, row: Any, aspect: Any) -> dict[str, Any]:
         """Keep a label for a segment asked about, or pass it over (None), and return state and next question."""
         if self.own is None or self.session.read_only:
-            raise MapError("Labels can be given only where no dev set was named and the map is not open for reading only.")
+            raise MapError(
+                "Labels can be given only where no dev set was named and the map is not open for reading only."
+            )
         if type(row) is not int or not 0 <= row < len(self.sample):
             raise InputError(f"No segment {row!r}.")
         if aspect is not None and aspect not in self.topic_map.aspects:
@@ -208,7 +227,9 @@ class Studio:
 
     def _keep_labels(self, labels: list[tuple[str, str]]) -> None:
         self.session.check_disk()
-        lines = (json.dumps({"text": text, "aspects": [name]}, ensure_ascii=False) + "\n" for text, name in labels)
+        lines = (
+            json.dumps({"text": text, "aspects": [name]}, ensure_ascii=False) + "\n" for text, name in labels
+        )
         write_atomic(self.run / OWN_DEV, "".join(lines).encode())
         self.own = labels
         self._estimate()

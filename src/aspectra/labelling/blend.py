@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from aspectra.label import PREFIX, entropy, margin
+from aspectra.labelling.gamma import PREFIX, entropy, margin
 from aspectra.text.segment import split_reviews
 
 
@@ -38,7 +38,9 @@ def blend(
     )
 
 
-def label_reviews(reviews: pl.Series, segment: str, language: str, label: Callable[[pl.Series], pl.DataFrame]) -> pl.DataFrame:
+def label_reviews(
+    reviews: pl.Series, segment: str, language: str, label: Callable[[pl.Series], pl.DataFrame]
+) -> pl.DataFrame:
     """Split reviews into segments and label each: a row a segment."""
     segments = split_reviews(reviews, segment, language)
     place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 from aspectra import rundir
 from aspectra.errors import InputError, MapError
-from aspectra.mapping.topicmap import TopicMap
+from aspectra.labelling.opening import open_labeller
+from aspectra.labelling.places import list_names, local_copy, whole_file
+from aspectra.labelling.rows import labelled
 from aspectra.rundir import checksum, fingerprint
-from aspectra.scale.places import list_names, local_copy, whole_file
-from aspectra.scale.rows import labelled
 from aspectra.student.card import CONFIG, FOLDER, has_student, map_mark
-from aspectra.student.opening import open_labeller
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
+from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
-    from aspectra.student.opening import Labeller
+    from aspectra.labelling.opening import Labeller
 
 ABOUT = "_labelling.json"
 
@@ -88,7 +88,9 @@ class Plan:
         for place in places:
             other = owner.setdefault(self.output_of(place), place)
             if other != place:
-                raise InputError(f"{other} and {place} would both be labelled into {self.output_of(place)}. Use two folders.")
+                raise InputError(
+                    f"{other} and {place} would both be labelled into {self.output_of(place)}. Use two folders."
+                )
             if self.output_of(place) == place:
                 raise InputError(f"{place} is also an output. Choose another -o.")
         there = list_names(self.output)
@@ -111,7 +113,11 @@ class Plan:
             )
 
     def label_file(
-        self, labeller: Labeller, place: str, threads: int = 0, count: Callable[[int], None] = lambda rows: None
+        self,
+        labeller: Labeller,
+        place: str,
+        threads: int = 0,
+        count: Callable[[int], None] = lambda rows: None,
     ) -> Done:
         """Label one input into its output; a problem with the input is returned, not raised, so that the others go on."""
         try:
@@ -123,7 +129,9 @@ class Plan:
             return Done(place, problem=str(error))
 
 
-def make_plan(model: Model, output: str, places: list[str], source: tuple[str | None, str | None, str]) -> Plan:
+def make_plan(
+    model: Model, output: str, places: list[str], source: tuple[str | None, str | None, str]
+) -> Plan:
     """Plan to label some inputs read with (text column, id column, encoding); the first input tells the text column if that is None."""
     with local_copy(places[0]) as path:
         return Plan(model, output, find_text_column(path, *source), *source[1:])

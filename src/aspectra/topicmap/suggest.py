@@ -67,15 +67,24 @@ def suggest_by_words(
     nearness = topic_nearness(keywords, list(meanings.values()), words, matrix)
     spread = 1.4826 * np.median(np.abs(coherence - np.median(coherence)))
     incoherent = coherence < np.median(coherence) - OUTLIER * spread
-    return [suggest_topic(topic, nearness[topic], meanings, bool(incoherent[topic])) for topic in range(len(keywords))]
+    return [
+        suggest_topic(topic, nearness[topic], meanings, bool(incoherent[topic]))
+        for topic in range(len(keywords))
+    ]
 
 
-def aspect_words(aspects: Sequence[str], seeds: dict[str, list[str]], known: set[str]) -> dict[str, list[str]]:
+def aspect_words(
+    aspects: Sequence[str], seeds: dict[str, list[str]], known: set[str]
+) -> dict[str, list[str]]:
     """Return the known words that stand for each aspect but General."""
     unknown = sorted(set(seeds) - set(aspects))
     if unknown:
-        raise InputError(f"Seed words for {', '.join(unknown)}, which is not among the aspects {', '.join(aspects)}.")
-    words = {aspect: known_words(seeds.get(aspect, [aspect]), known) for aspect in aspects if aspect != GENERAL}
+        raise InputError(
+            f"Seed words for {', '.join(unknown)}, which is not among the aspects {', '.join(aspects)}."
+        )
+    words = {
+        aspect: known_words(seeds.get(aspect, [aspect]), known) for aspect in aspects if aspect != GENERAL
+    }
     if not words:
         raise InputError(f"Give at least one aspect besides {GENERAL}.")
     nameless = [aspect for aspect, found in words.items() if not found]
@@ -89,26 +98,35 @@ def aspect_words(aspects: Sequence[str], seeds: dict[str, list[str]], known: set
 def known_words(phrases: Sequence[str], known: set[str]) -> list[str]:
     """Split phrases into words and keep the known ones, in the singular where only that is known."""
     tokens = re.findall(r"[^\W\d_]+", " ".join(phrases).lower())
-    forms = [(token, token.removesuffix("s"), token.removesuffix("es"), re.sub("ies$", "y", token)) for token in tokens]
+    forms = [
+        (token, token.removesuffix("s"), token.removesuffix("es"), re.sub("ies$", "y", token))
+        for token in tokens
+    ]
     found = [next((form for form in several if form in known), None) for several in forms]
     return list(dict.fromkeys(word for word in found if word is not None))
 
 
 def topic_nearness(
-    keywords: Sequence[Sequence[str]], meanings: Sequence[Sequence[str]], words: Sequence[str], matrix: np.ndarray
+    keywords: Sequence[Sequence[str]],
+    meanings: Sequence[Sequence[str]],
+    words: Sequence[str],
+    matrix: np.ndarray,
 ) -> np.ndarray:
     """Return K×A mean cosines, centred and scaled per aspect over the topics, so that aspects can be compared."""
     centred = matrix - matrix.mean(axis=0)  # V×D; else all words are alike
     unit = centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9)
     row = {word: number for number, word in enumerate(words)}
     topics, targets = (
-        np.stack([unit[[row[word] for word in group]].mean(axis=0) for group in groups]) for groups in (keywords, meanings)
+        np.stack([unit[[row[word] for word in group]].mean(axis=0) for group in groups])
+        for groups in (keywords, meanings)
     )
     cosine = topics @ targets.T  # K×A
     return np.asarray((cosine - cosine.mean(axis=0)) / np.maximum(cosine.std(axis=0), 1e-9))
 
 
-def suggest_topic(topic: int, nearness: np.ndarray, meanings: dict[str, list[str]], incoherent: bool) -> Suggestion:
+def suggest_topic(
+    topic: int, nearness: np.ndarray, meanings: dict[str, list[str]], incoherent: bool
+) -> Suggestion:
     """Apply the four rules; General competes with the aspects at a constant nearness."""
     odds = np.exp(2 * np.append(nearness, NEAR))
     shares = odds / odds.sum()
@@ -116,18 +134,36 @@ def suggest_topic(topic: int, nearness: np.ndarray, meanings: dict[str, list[str
     near, first, share = ranked[0]
     rivals = [aspect for value, aspect, _ in ranked[1:] if near - value < APART]
     if near < NEAR and incoherent:
-        return Suggestion(topic, None, "incoherent", 1 - share, "Its keywords are near no aspect and seldom occur together.")
+        return Suggestion(
+            topic, None, "incoherent", 1 - share, "Its keywords are near no aspect and seldom occur together."
+        )
     if near < NEAR:
         return Suggestion(
-            topic, GENERAL, "general", float(shares[-1]), f"Its keywords are near no aspect; the nearest is {first}."
+            topic,
+            GENERAL,
+            "general",
+            float(shares[-1]),
+            f"Its keywords are near no aspect; the nearest is {first}.",
         )
     if rivals:
-        return Suggestion(topic, None, "ambiguous", 1 - share, f"Its keywords are about as near to {first} as to {rivals[0]}.")
-    return Suggestion(topic, first, "clear", share, f"Its keywords are nearest to {first} ({', '.join(meanings[first])}).")
+        return Suggestion(
+            topic,
+            None,
+            "ambiguous",
+            1 - share,
+            f"Its keywords are about as near to {first} as to {rivals[0]}.",
+        )
+    return Suggestion(
+        topic, first, "clear", share, f"Its keywords are nearest to {first} ({', '.join(meanings[first])})."
+    )
 
 
 def suggest_by_dev(
-    beta: np.ndarray, gold: Sequence[frozenset[str]], aspects: Sequence[str], seed: int = 0, estimate: bool = True
+    beta: np.ndarray,
+    gold: Sequence[frozenset[str]],
+    aspects: Sequence[str],
+    seed: int = 0,
+    estimate: bool = True,
 ) -> DevSuggestion:
     """Search the map that serves N labelled segments best; beta is N×K. The honest estimate takes five times as long as the map.
 
@@ -144,7 +180,9 @@ def suggest_by_dev(
     part = np.random.default_rng(seed).permutation(len(member)) % FOLDS
     for fold in range(FOLDS) if estimate else ():
         rest, held = part != fold, part == fold
-        unseen[held] = answer(beta[held], vote_map(beta[rest], member[rest], GENERAL in aspects, seed)[0], len(aspects))
+        unseen[held] = answer(
+            beta[held], vote_map(beta[rest], member[rest], GENERAL in aspects, seed)[0], len(aspects)
+        )
     return DevSuggestion(
         suggestions=explain(beta, member, aspects, chosen, agreement),
         honest=f1_scores(member, unseen, aspects) if estimate else {},
@@ -196,7 +234,9 @@ def search_map(beta: np.ndarray, member: np.ndarray, general: bool) -> np.ndarra
     n_aspects = member.shape[1]
     allowed = associated(beta, member)
     starts = [most_likely_map(beta, member, allowed, balance) for balance in BALANCES]
-    scores = objective(np.stack([answer(beta, start, n_aspects) for start in starts], axis=1), member, general)
+    scores = objective(
+        np.stack([answer(beta, start, n_aspects) for start in starts], axis=1), member, general
+    )
     return refine_map(beta, member, allowed, starts[int(scores.argmax())], general)
 
 
@@ -222,7 +262,9 @@ def most_likely_map(beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, b
         right = np.einsum("na,na->n", gamma, truth) + FLOOR
         total = gamma @ ones + FLOOR * n_aspects
         values = np.zeros(n_aspects + 1)
-        raised = (weights * np.log1p(mass / right)) @ truth  # where the topic's aspect is gold, γ_gold grows by its mass
+        raised = (
+            weights * np.log1p(mass / right)
+        ) @ truth  # where the topic's aspect is gold, γ_gold grows by its mass
         values[:n_aspects] = raised - weights @ np.log1p(mass / total)
         return values
 
@@ -230,7 +272,9 @@ def most_likely_map(beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, b
     return ascend(beta, np.where(allowed.any(axis=1), votes.argmax(axis=1), n_aspects), allowed, gain)
 
 
-def refine_map(beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, start: np.ndarray, general: bool) -> np.ndarray:
+def refine_map(
+    beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, start: np.ndarray, general: bool
+) -> np.ndarray:
     """Change what improves F1 on these segments by more than the margin."""
     n_aspects = member.shape[1]
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.evaluate import gold_matrix, score
-from aspectra.label import fallback
-from aspectra.mapping.topicmap import TopicMap
+from aspectra.labelling.gamma import fallback
+from aspectra.topicmap.topicmap import TopicMap
 
 FIGURES = ("f1_micro", "f1_macro", "f1_macro_without_general")
 DRAWS = 400
@@ -43,7 +43,11 @@ class Dev:
 
     def renamed(self, aliases: Mapping[str, str]) -> tuple[frozenset[str], ...]:
         """Return the gold aspects under the names that the map now uses."""
-        return tuple(frozenset(aliases.get(name, name) for name in names) for names in self.gold) if aliases else self.gold
+        return (
+            tuple(frozenset(aliases.get(name, name) for name in names) for names in self.gold)
+            if aliases
+            else self.gold
+        )
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,9 @@ def present(dev: Dev, topic_map: TopicMap, aliases: Mapping[str, str]) -> dict[s
         "aspects": names,
         "f1": [row.f1 for row in report.per_aspect],
         "confusion": report.confusion,
-        "homeless": {row.aspect: row.support for row in report.per_aspect if row.aspect not in topic_map.aspects},
+        "homeless": {
+            row.aspect: row.support for row in report.per_aspect if row.aspect not in topic_map.aspects
+        },
     }
 
 
@@ -110,7 +116,10 @@ def trials(dev: Dev, topic_map: TopicMap, topic: int, aliases: Mapping[str, str]
     result = []
     for place, aspect in enumerate((*topic_map.aspects, None)):
         after = figures(recount(counts, dev.weights, member, now, answers[:, place]), names)
-        change = {name: (float(after[name][0] - before[name][0]), *interval(after[name] - before[name])) for name in FIGURES}
+        change = {
+            name: (float(after[name][0] - before[name][0]), *interval(after[name] - before[name]))
+            for name in FIGURES
+        }
         result.append(Trial(aspect, change))
     return result
 
@@ -142,18 +151,24 @@ def count(weights: np.ndarray, member: np.ndarray, answers: np.ndarray) -> Count
     truth = np.where(is_right, answers, member.argmax(1))
     answered = (answers[:, None] == every).astype(np.float64)
     return Counts(
-        weights @ (answered * is_right[:, None]), weights @ (truth[:, None] == every).astype(np.float64), weights @ answered
+        weights @ (answered * is_right[:, None]),
+        weights @ (truth[:, None] == every).astype(np.float64),
+        weights @ answered,
     )
 
 
-def recount(counts: Counts, weights: np.ndarray, member: np.ndarray, before: np.ndarray, after: np.ndarray) -> Counts:
+def recount(
+    counts: Counts, weights: np.ndarray, member: np.ndarray, before: np.ndarray, after: np.ndarray
+) -> Counts:
     """Return the counts after some answers changed, from those segments only."""
     rows = np.flatnonzero(before != after)
     if not len(rows):
         return counts
     old, new = (count(weights[:, rows], member[rows], answers[rows]) for answers in (before, after))
     return Counts(
-        counts.right - old.right + new.right, counts.gold - old.gold + new.gold, counts.answered - old.answered + new.answered
+        counts.right - old.right + new.right,
+        counts.gold - old.gold + new.gold,
+        counts.answered - old.answered + new.answered,
     )
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aspectra.errors import RunError
-from aspectra.mapping.suggest import Suggestion
-from aspectra.mapping.topicmap import SUGGESTION, Choice, TopicMap, now
+from aspectra.topicmap.suggest import Suggestion
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -37,7 +37,9 @@ class Match:
     confidence: float
 
 
-def carry_over(old: AspectDetector, new: AspectDetector, texts: Sequence[str]) -> tuple[TopicMap, list[Suggestion]]:
+def carry_over(
+    old: AspectDetector, new: AspectDetector, texts: Sequence[str]
+) -> tuple[TopicMap, list[Suggestion]]:
     """Return the old map for the new topics, and the carried choices as suggestions with their confidence."""
     matches = match_topics(similarity(old, new, texts), [choice.aspect for choice in old.topic_map_.choices])
     choices, advice = [], []
@@ -46,7 +48,9 @@ def carry_over(old: AspectDetector, new: AspectDetector, texts: Sequence[str]) -
         why = f"like topic {match.old} before: {' '.join(before.keywords[:4])}"
         keeps = match.confidence >= SURE and before.by != SUGGESTION
         by, at = (before.by, before.at) if keeps else (SUGGESTION, now())
-        choices.append(Choice(item.id, before.aspect, item.keywords, by, at, (before.why or why) if keeps else why))
+        choices.append(
+            Choice(item.id, before.aspect, item.keywords, by, at, (before.why or why) if keeps else why)
+        )
         flag = "clear" if match.confidence >= SURE else "ambiguous"
         advice.append(Suggestion(match.topic, before.aspect, flag, match.confidence, why))
     return TopicMap(old.topic_map_.aspects, tuple(choices), new.topics_.fingerprint), advice
@@ -58,9 +62,13 @@ def similarity(old: AspectDetector, new: AspectDetector, texts: Sequence[str]) -
         return np.eye(len(old.topics_.items))
     shared = [word for word in old.vocabulary_.words if word in new.vocabulary_.index]
     if len(shared) < FEWEST_SHARED:
-        raise RunError(f"The two runs share only {len(shared)} words: their topics cannot be matched. Map the new run by itself.")
+        raise RunError(
+            f"The two runs share only {len(shared)} words: their topics cannot be matched. Map the new run by itself."
+        )
     by_words = cosine(word_profile(old, shared), word_profile(new, shared))
-    by_keywords = overlap([item.keywords for item in old.topics_.items], [item.keywords for item in new.topics_.items])
+    by_keywords = overlap(
+        [item.keywords for item in old.topics_.items], [item.keywords for item in new.topics_.items]
+    )
     beta_old, beta_new = (np.nan_to_num(run.topic_probabilities(list(texts))) for run in (old, new))
     return np.asarray((np.clip(by_words, 0, 1) + by_keywords + cosine(beta_old.T, beta_new.T)) / 3)
 
@@ -79,7 +87,9 @@ def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def overlap(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]]) -> np.ndarray:
     """Return the shared part of two topics' keywords, 0…1."""
-    return np.array([[len(set(one) & set(two)) / max(1, min(len(one), len(two))) for two in second] for one in first])
+    return np.array(
+        [[len(set(one) & set(two)) / max(1, min(len(one), len(two))) for two in second] for one in first]
+    )
 
 
 def match_topics(alike: np.ndarray, aspects: Sequence[str | None]) -> list[Match]:
@@ -95,7 +105,9 @@ def match_topics(alike: np.ndarray, aspects: Sequence[str | None]) -> list[Match
         if alike[old, topic] < FORCED * alike[best, topic]:
             old = best
         others = [alike[row, topic] for row, aspect in enumerate(aspects) if aspect != aspects[old]]
-        result.append(Match(topic, old, confidence(float(alike[old, topic]), float(max(others, default=0.0)))))
+        result.append(
+            Match(topic, old, confidence(float(alike[old, topic]), float(max(others, default=0.0))))
+        )
     return result
 
 

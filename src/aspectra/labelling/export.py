@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from aspectra import rundir
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
+from aspectra.labelling.onnx import FORMAT, INPUTS, OUTPUTS, beside
 from aspectra.student.model import Student
-from aspectra.student.onnx import FORMAT, INPUTS, OUTPUTS, beside
 from aspectra.teacher.model import Teacher
 
 OPSET = 17
@@ -33,7 +33,9 @@ class Both(nn.Module):
         super().__init__()
         self.student, self.teacher = student, teacher
 
-    def forward(self, pieces: Tensor, piece_mask: Tensor, words: Tensor, word_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, pieces: Tensor, piece_mask: Tensor, words: Tensor, word_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         return torch.softmax(self.student(pieces, piece_mask).logits, 1), self.teacher(words, word_mask).beta
 
 
@@ -57,9 +59,13 @@ def export_onnx(detector: AspectDetector, student: Student, path: Path, int8: bo
 def write_graph(both: Both, path: Path) -> None:
     ids, mask = torch.ones(2, 5, dtype=torch.int64), torch.ones(2, 5, dtype=torch.int64)
     words, word_mask = torch.zeros(2, 3, dtype=torch.int64), torch.ones(2, 3)
-    axes = {name: {0: "B", 1: "L" if "piece" in name else "W"} for name in INPUTS} | {name: {0: "B"} for name in OUTPUTS}
+    axes = {name: {0: "B", 1: "L" if "piece" in name else "W"} for name in INPUTS} | {
+        name: {0: "B"} for name in OUTPUTS
+    }
     with warnings.catch_warnings(), torch.inference_mode():
-        warnings.simplefilter("ignore")  # the tracer warns of shapes that transformers checks in Python, and of its own age
+        warnings.simplefilter(
+            "ignore"
+        )  # the tracer warns of shapes that transformers checks in Python, and of its own age
         torch.onnx.export(
             both, (ids, mask, words, word_mask), path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes,
             opset_version=OPSET, dynamo=False,
@@ -71,10 +77,21 @@ def quantise(graph: Path, output: Path) -> None:
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    small = [node.name for node in onnx.load(str(graph)).graph.node if node.name.startswith(("/student/head", "/teacher"))]
+    small = [
+        node.name
+        for node in onnx.load(str(graph)).graph.node
+        if node.name.startswith(("/student/head", "/teacher"))
+    ]
     logging.disable(logging.WARNING)  # it advises an example on the web
     try:
-        quantize_dynamic(graph, output, weight_type=QuantType.QInt8, reduce_range=True, per_channel=True, nodes_to_exclude=small)
+        quantize_dynamic(
+            graph,
+            output,
+            weight_type=QuantType.QInt8,
+            reduce_range=True,
+            per_channel=True,
+            nodes_to_exclude=small,
+        )
     finally:
         logging.disable(logging.NOTSET)
 

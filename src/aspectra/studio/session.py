@@ -18,8 +18,8 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.errors import MapError, RunError
-from aspectra.mapping.actions import Advise, Desk, apply
-from aspectra.mapping.topicmap import Choice, read_map, write_map
+from aspectra.studio.actions import Advise, Desk, apply
+from aspectra.topicmap.topicmap import Choice, read_map, write_map
 
 FORMAT = 1
 DEEPEST = 300
@@ -36,7 +36,12 @@ class Session:
     """Keeps a desk and its file in step. `version` grows with every change."""
 
     def __init__(
-        self, path: Path, desk: Desk, by: str, read_only: bool = False, clock: Callable[[], float] = time.monotonic
+        self,
+        path: Path,
+        desk: Desk,
+        by: str,
+        read_only: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path, self.desk, self.by, self.read_only, self.clock = path, desk, by, read_only, clock
         self.undone: list[dict[str, Any]] = []
@@ -57,7 +62,9 @@ class Session:
         if self.read_only:
             raise MapError("This map is open for reading only.")
         if version != self.version:
-            raise Conflict("The map was changed in another tab. Here is the present one; your last step was not applied.")
+            raise Conflict(
+                "The map was changed in another tab. Here is the present one; your last step was not applied."
+            )
         self.check_disk()
         self.touch()
         if action.get("kind") in ("undo", "redo"):
@@ -149,7 +156,9 @@ class Session:
         """Take up what an earlier session left beside the map, as far as it belongs to the map."""
         try:
             values = json.loads(self.beside.read_bytes())
-            belongs = values["format"] == FORMAT and values["map"] == hashlib.sha256(self._bytes or b"").hexdigest()
+            belongs = (
+                values["format"] == FORMAT and values["map"] == hashlib.sha256(self._bytes or b"").hexdigest()
+            )
             self.seconds, self.version = float(values["minutes"]) * 60, int(values["version"]) + (not belongs)
             if belongs:
                 self.desk = patched(self.desk, {name: values[name] for name in header(self.desk)})
@@ -162,7 +171,11 @@ class Session:
 
 def header(desk: Desk) -> dict[str, Any]:
     """Return what stands beside the map, as JSON values."""
-    return {"hues": desk.hues, "aliases": desk.aliases, "notes": {str(topic): text for topic, text in desk.notes.items()}}
+    return {
+        "hues": desk.hues,
+        "aliases": desk.aliases,
+        "notes": {str(topic): text for topic, text in desk.notes.items()},
+    }
 
 
 def difference(before: Desk, after: Desk) -> dict[str, Any]:
@@ -172,7 +185,10 @@ def difference(before: Desk, after: Desk) -> dict[str, Any]:
     old, new = ({**header(desk), "aspects": list(desk.topic_map.aspects)} for desk in (before, after))
     names = [name for name in old if old[name] != new[name]]
     return {
-        side: {"choices": [desk.topic_map.choices[topic].to_dict() for topic in changed], **{name: parts[name] for name in names}}
+        side: {
+            "choices": [desk.topic_map.choices[topic].to_dict() for topic in changed],
+            **{name: parts[name] for name in names},
+        }
         for side, desk, parts in (("before", before, old), ("after", after, new))
     }
 
@@ -185,4 +201,6 @@ def patched(desk: Desk, parts: dict[str, Any]) -> Desk:
     aspects = tuple(parts.get("aspects", desk.topic_map.aspects))
     notes = {int(topic): text for topic, text in parts["notes"].items()} if "notes" in parts else desk.notes
     topic_map = dataclasses.replace(desk.topic_map, aspects=aspects, choices=tuple(choices))
-    return Desk(topic_map, dict(parts.get("hues", desk.hues)), dict(parts.get("aliases", desk.aliases)), notes)
+    return Desk(
+        topic_map, dict(parts.get("hues", desk.hues)), dict(parts.get("aliases", desk.aliases)), notes
+    )

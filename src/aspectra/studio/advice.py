@@ -15,9 +15,9 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.evaluate import Gold
-from aspectra.mapping.actions import Desk, decided
-from aspectra.mapping.suggest import FOLDS, Suggestion, known_words, suggest_by_dev, suggest_by_words
-from aspectra.mapping.topicmap import TopicMap
+from aspectra.studio.actions import Desk, decided
+from aspectra.topicmap.suggest import FOLDS, Suggestion, known_words, suggest_by_dev, suggest_by_words
+from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -37,7 +37,9 @@ class Advisor:
         self.seeds = {name: list(words) for name, words in seeds.items()} if seeds else {}
         self.fixed = {advice.topic: advice for advice in fixed}
         self.beta = (
-            np.nan_to_num(detector.topic_probabilities(list(gold.texts)), nan=1 / len(detector.topics_.items)) if gold else None
+            np.nan_to_num(detector.topic_probabilities(list(gold.texts)), nan=1 / len(detector.topics_.items))
+            if gold
+            else None
         )
         self.suggest = lru_cache(16)(self._suggest)
 
@@ -47,9 +49,13 @@ class Advisor:
         made = self.suggest(tuple(first[name] for name in desk.topic_map.aspects if name != GENERAL))
         chosen = [self.fixed.get(advice.topic, advice) for advice in made]
         usable = [
-            new if old.aspect is not None and old.aspect not in present else old for old, new in zip(chosen, made, strict=True)
+            new if old.aspect is not None and old.aspect not in present else old
+            for old, new in zip(chosen, made, strict=True)
         ]
-        return [dataclasses.replace(advice, aspect=present.get(advice.aspect) if advice.aspect else None) for advice in usable]
+        return [
+            dataclasses.replace(advice, aspect=present.get(advice.aspect) if advice.aspect else None)
+            for advice in usable
+        ]
 
     def _suggest(self, names: tuple[str, ...]) -> list[Suggestion]:
         """Suggest for these names, General aside; a topic gets none where there is nothing to go by."""
@@ -60,14 +66,21 @@ class Advisor:
             gold = [self.gold.aspects[row] & allowed for row in rows]
             labels = sorted(set().union(*gold) | set(names))
             if len(rows) >= FOLDS and names:
-                return list(suggest_by_dev(self.beta[rows], gold, labels, self.detector.seed, estimate=False).suggestions)
+                return list(
+                    suggest_by_dev(
+                        self.beta[rows], gold, labels, self.detector.seed, estimate=False
+                    ).suggestions
+                )
         vectors = self.detector.vectors_
         known = set(vectors.words)
         nameable = [name for name in names if known_words(self.seeds.get(name, [name]), known)]
         if not nameable:
             return [Suggestion(item.id, None, "general", 0.0, "") for item in items]
         seeds = {name: self.seeds[name] for name in nameable if name in self.seeds}
-        keywords, coherence = [list(item.keywords) for item in items], np.array([item.coherence for item in items])
+        keywords, coherence = (
+            [list(item.keywords) for item in items],
+            np.array([item.coherence for item in items]),
+        )
         return list(suggest_by_words(keywords, coherence, vectors.words, vectors.matrix, nameable, seeds))
 
 

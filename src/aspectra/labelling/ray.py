@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aspectra.errors import InputError
-from aspectra.scale.places import sweep
-from aspectra.scale.plan import Done, Plan
+from aspectra.labelling.files import Done, Plan
+from aspectra.labelling.places import sweep
 
 BLOCKS = 10_000
 STORE = 200 * 2**20
@@ -48,7 +48,9 @@ def import_ray(local: bool) -> Any:
         import ray
         import ray.data
     except ImportError:
-        raise InputError('--engine ray needs Ray, which is not installed: pip install "aspectra[ray]"') from None
+        raise InputError(
+            '--engine ray needs Ray, which is not installed: pip install "aspectra[ray]"'
+        ) from None
     return ray
 
 
@@ -71,7 +73,9 @@ def connected(address: str | None) -> Iterator[Any]:
     """Join the cluster at an address, or start one of our own on this machine, which nobody else can reach, and stop it."""
     ray = import_ray(local=address is None or address.startswith(("127.", "localhost")))
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": STORE} if address is None else {}
+    own: dict[str, Any] = (
+        {"include_dashboard": False, "object_store_memory": STORE} if address is None else {}
+    )
     try:
         with unheard():
             ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
@@ -85,7 +89,9 @@ def connected(address: str | None) -> Iterator[Any]:
         ray.shutdown()
 
 
-def label_with_ray(plan: Plan, places: list[str], address: str | None, count: Callable[[int], None]) -> Iterator[Done]:
+def label_with_ray(
+    plan: Plan, places: list[str], address: str | None, count: Callable[[int], None]
+) -> Iterator[Done]:
     """Label the inputs on all CPUs of a cluster, or on its GPUs if the student runs in torch; yield what became of each as it is done."""
     if not places:
         return
@@ -93,7 +99,9 @@ def label_with_ray(plan: Plan, places: list[str], address: str | None, count: Ca
         resources = ray.cluster_resources()
         gpus = int(resources.get("GPU", 0)) if plan.model.uses_torch_student() else 0
         actors = min(len(places), gpus or int(resources.get("CPU", 1)))
-        inputs = ray.data.from_items([{"place": place} for place in places], override_num_blocks=min(len(places), BLOCKS))
+        inputs = ray.data.from_items(
+            [{"place": place} for place in places], override_num_blocks=min(len(places), BLOCKS)
+        )
         results = inputs.map_batches(
             Worker,
             fn_constructor_args=(plan, gpus > 0),

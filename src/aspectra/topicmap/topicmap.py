@@ -51,9 +51,14 @@ class Choice:
     @classmethod
     def from_dict(cls, values: Any) -> Self:
         check_keys(values, {spec.name for spec in dataclasses.fields(cls)}, "A choice")
-        check_types(values, {"topic": int, "by": str, "at": str, "why": str, "keywords": list, "aspect": (str, type(None))})
+        check_types(
+            values,
+            {"topic": int, "by": str, "at": str, "why": str, "keywords": list, "aspect": (str, type(None))},
+        )
         if not all(isinstance(word, str) for word in values["keywords"]):
-            raise MapError(f"The keywords of topic {values['topic']} must be words, got {values['keywords']!r}.")
+            raise MapError(
+                f"The keywords of topic {values['topic']} must be words, got {values['keywords']!r}."
+            )
         check_time(values["at"])
         return cls(**{**values, "keywords": tuple(values["keywords"])})
 
@@ -79,7 +84,9 @@ class TopicMap:
             )
         numbers = [choice.topic for choice in self.choices]
         if numbers != list(range(len(numbers))):
-            raise MapError(f"Each topic from 0 on needs one choice, in order: {what_is_wrong(numbers)}. Correct the choices.")
+            raise MapError(
+                f"Each topic from 0 on needs one choice, in order: {what_is_wrong(numbers)}. Correct the choices."
+            )
 
     @property
     def mapped(self) -> bool:
@@ -109,7 +116,9 @@ class TopicMap:
     @classmethod
     def from_dict(cls, values: Any) -> Self:
         if isinstance(values, dict) and values.get("version", VERSION) != VERSION:
-            raise MapError(f"The topic map has version {values['version']!r}, this program reads {VERSION}. Update aspectra.")
+            raise MapError(
+                f"The topic map has version {values['version']!r}, this program reads {VERSION}. Update aspectra."
+            )
         check_keys(values, {"version", "topics", "aspects", "choices"}, "A topic map")
         check_types(values, {"topics": str, "aspects": list, "choices": list})
         choices = tuple(Choice.from_dict(choice) for choice in values["choices"])
@@ -144,9 +153,13 @@ def check_aspects(aspects: Sequence[str]) -> None:
         if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
             raise MapError(f"An aspect's name must be printable text without blanks around it, got {name!r}.")
         if len(name) > LONGEST_NAME:
-            raise MapError(f"An aspect's name has at most {LONGEST_NAME} characters, got {len(name)}: {name!r}.")
+            raise MapError(
+                f"An aspect's name has at most {LONGEST_NAME} characters, got {len(name)}: {name!r}."
+            )
         if name.casefold() == UNMAPPED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
-            raise MapError(f"{name!r} cannot name an aspect: {UNMAPPED!r} is reserved and {GENERAL!r} is written so.")
+            raise MapError(
+                f"{name!r} cannot name an aspect: {UNMAPPED!r} is reserved and {GENERAL!r} is written so."
+            )
         if name.casefold() in seen:
             raise MapError(f"The aspect {name!r} is there twice (capitals do not count). Remove one.")
         seen.add(name.casefold())
@@ -156,7 +169,10 @@ def what_is_wrong(numbers: list[int]) -> str:
     twice = sorted({number for number in numbers if numbers.count(number) > 1})
     missing = sorted(set(range(max(numbers, default=0) + 1)) - set(numbers))
     faults = ("twice", twice), ("missing", missing)
-    return "; ".join(f"{fault} {', '.join(map(str, topics))}" for fault, topics in faults if topics) or f"found {numbers}"
+    return (
+        "; ".join(f"{fault} {', '.join(map(str, topics))}" for fault, topics in faults if topics)
+        or f"found {numbers}"
+    )
 
 
 def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
@@ -164,7 +180,9 @@ def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
     try:
         values = json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
-        raise MapError(f"No topic map in {path.parent}. Map the topics first: aspectra map {path.parent}") from error
+        raise MapError(
+            f"No topic map in {path.parent}. Map the topics first: aspectra map {path.parent}"
+        ) from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         remedy = f"Correct it, take a version from {history_folder(path)}, or start anew: aspectra map {path.parent} --replace"
         raise MapError(f"{path} is not JSON: {error}. {remedy}") from error
@@ -173,7 +191,9 @@ def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
     except MapError as error:
         raise MapError(f"{path}: {error}") from error
     if expected_topics is not None and topic_map.topics != expected_topics:
-        raise MapError(f"{path} was made for other topics. Map them again: aspectra map {path.parent} --replace")
+        raise MapError(
+            f"{path} was made for other topics. Map them again: aspectra map {path.parent} --replace"
+        )
     return topic_map
 
 
@@ -212,8 +232,14 @@ def merge(old: TopicMap | None, new: TopicMap, replace: bool = False) -> TopicMa
         raise MapError("The topic map was made for other topics. Map them again with --replace.")
     spelling = {name.casefold(): name for name in new.aspects}
     kept = [respell(choice, spelling) for choice in old.choices]
-    choices = tuple(before if stays(before, after) else after for before, after in zip(kept, new.choices, strict=True))
-    added = {choice.aspect: None for choice in choices if choice.aspect is not None and choice.aspect not in new.aspects}
+    choices = tuple(
+        before if stays(before, after) else after for before, after in zip(kept, new.choices, strict=True)
+    )
+    added = {
+        choice.aspect: None
+        for choice in choices
+        if choice.aspect is not None and choice.aspect not in new.aspects
+    }
     return TopicMap(aspects=(*new.aspects, *added), choices=choices, topics=new.topics)
 
 
@@ -272,19 +298,27 @@ def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
     except UnicodeDecodeError as error:
         raise MapError(f'{path} is not UTF-8. In Excel, save it as "CSV UTF-8".') from error
     header = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), restval="")
+    reader = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), restval=""
+    )
     if not {"topic", "aspect"} <= set(reader.fieldnames or ()):
-        raise MapError(f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; found {header.strip()!r}.")
+        raise MapError(
+            f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; found {header.strip()!r}."
+        )
     return [(f"{path}, line {reader.line_num}", row) for row in reader]
 
 
 def row_topic(row: dict[str, str], current: TopicMap, place: str) -> int:
     number = row["topic"].strip()
     if not number.isdecimal() or int(number) >= len(current.choices):
-        raise MapError(f"{place}: topic must be a number from 0 to {len(current.choices) - 1}, got {number!r}.")
+        raise MapError(
+            f"{place}: topic must be a number from 0 to {len(current.choices) - 1}, got {number!r}."
+        )
     keywords = row.get("keywords", "").split()
     if keywords and keywords != list(current.choices[int(number)].keywords):
-        raise MapError(f"{place}: these are not the keywords of topic {number}. The table is of other topics: export it again.")
+        raise MapError(
+            f"{place}: these are not the keywords of topic {number}. The table is of other topics: export it again."
+        )
     return int(number)
 
 
@@ -294,5 +328,7 @@ def row_aspect(row: dict[str, str], current: TopicMap, place: str) -> str | None
         return None
     spelling = {known.casefold(): known for known in (*current.aspects, GENERAL)}
     if name.casefold() not in spelling:
-        raise MapError(f"{place}: unknown aspect {name!r}. Use one of {', '.join(spelling.values())} or {UNMAPPED}.")
+        raise MapError(
+            f"{place}: unknown aspect {name!r}. Use one of {', '.join(spelling.values())} or {UNMAPPED}."
+        )
     return spelling[name.casefold()]
