@@ -1,4 +1,7 @@
-"""What tests share: the embedded sample, and one small run fitted on it. Nothing here may be changed by a test; copy the run first."""
+"""What tests share: the embedded sample, one small run fitted on it, a tiny encoder and a student in it.
+
+Nothing here may be changed by a test; copy the run first.
+"""
 
 import os
 
@@ -12,12 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from aspectra.cli import main
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
+from aspectra.labelling.rows import labelled
 from aspectra.sample import Sample, generate, write
+from aspectra.student.config import StudentConfig
+from aspectra.text.read import open_source
+from aspectra.text.write import write_frames
 
 FLAGS = [
     "--no-sandbox",
@@ -36,18 +44,51 @@ SMALL = {
     "warmup": 50,
     "learning_factor": 4.0,
 }
+"""Settings with which the sample's topics are learnt in seconds."""
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def as_flags(settings: dict[str, Any]) -> list[str]:
+    """Write settings as options of a command."""
+    return [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+
+
+def make_encoder(folder: Path, sample: Sample, width: int = 32) -> Path:
+    """Write a BERT of one layer with random weights, whose word pieces are learnt from the sample."""
+    import torch
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    tokenizer = BertWordPieceTokenizer()
+    texts = sample.reviews["text"].to_list()
+    tokenizer.train_from_iterator(texts, vocab_size=800, show_progress=False, special_tokens=SPECIAL_PIECES)
+    torch.manual_seed(0)
+    shape = {"hidden_size": width, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    config = BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=80, **shape)
+    BertModel(config).save_pretrained(folder)
+    BertTokenizerFast(tokenizer_object=tokenizer._tokenizer).save_pretrained(folder)
+    return folder
+
+
+def student_config(encoder: Path, **settings: object) -> StudentConfig:
+    """Return settings with which a student is made in a second."""
+    return StudentConfig(
+        **{"encoder": str(encoder), "n_segments": 400, "epochs": 2, "batch_size": 64, **settings}
+    )
+
+
+def label_file(detector: AspectDetector, reviews: pl.DataFrame, path: Path) -> Path:
+    """Label reviews as `aspectra label` does, their other columns carried through."""
+    source = path.parent / f"{path.stem}-reviews.parquet"
+    reviews.write_parquet(source)
+    write_frames(labelled(detector, open_source([str(source)], "text"), lambda n: None), path)
+    return path
 
 
 @pytest.fixture(scope="session")
 def program() -> list[str]:
     """How to start aspectra as a process of its own."""
     return [sys.executable, "-c", "from aspectra.cli import main; main()"]
-
-
-@pytest.fixture(scope="session")
-def small() -> dict[str, Any]:
-    """Settings with which the sample's topics are learnt in seconds."""
-    return SMALL
 
 
 @pytest.fixture(scope="session")
@@ -79,6 +120,25 @@ def detector(sample: Sample) -> AspectDetector:
 def run(detector: AspectDetector, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "sample"
     detector.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny encoder; its weights are random."""
+    return make_encoder(tmp_path_factory.mktemp("encoder"), sample)
+
+
+@pytest.fixture(scope="session")
+def student_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run with a student in it."""
+    from aspectra.student.card import FOLDER
+    from aspectra.student.distill import distill
+
+    folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("student") / "run"))
+    detector = AspectDetector.load(folder)
+    student = distill(detector, student_config(encoder_folder), folder / FOLDER)
+    student.save_pretrained(folder / FOLDER, detector.topic_map_)
     return folder
 
 

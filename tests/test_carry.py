@@ -1,10 +1,10 @@
 from collections import Counter
 from copy import copy
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from conftest import SMALL
 
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError, RunError
@@ -33,8 +33,8 @@ def mapped(detector: AspectDetector, gold: Gold) -> AspectDetector:
 
 
 @pytest.fixture(scope="module")
-def retrained(sample: Sample, small: dict[str, Any]) -> AspectDetector:
-    return AspectDetector(**{**small, "seed": 7, "n_topics": 20}).fit(sample.reviews["text"][50:])
+def retrained(sample: Sample) -> AspectDetector:
+    return AspectDetector(**{**SMALL, "seed": 7, "n_topics": 20}).fit(sample.reviews["text"][50:])
 
 
 def test_sure_choices_are_those_that_a_person_would_make_again(
@@ -89,8 +89,8 @@ def test_a_rival_of_another_aspect_lowers_confidence_one_of_the_same_does_not() 
     assert confidence(0.4, 0.5) == 0
 
 
-def test_runs_without_common_words_cannot_be_matched(mapped: AspectDetector, small: dict[str, Any]) -> None:
-    other = AspectDetector(**{**small, "n_topics": 2, "min_count": 1}).fit(
+def test_runs_without_common_words_cannot_be_matched(mapped: AspectDetector) -> None:
+    other = AspectDetector(**{**SMALL, "n_topics": 2, "min_count": 1}).fit(
         ["zug bahn gleis halt", "baum wald ast laub"] * 5
     )
     with pytest.raises(RunError, match="share only 0 words"):

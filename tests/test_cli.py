@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 import typer
+from conftest import SMALL, as_flags
 
 from aspectra.cli import app
 from aspectra.config import FitConfig
@@ -38,9 +39,9 @@ def reviews(tmp_path: Path) -> Path:
     return tmp_path / "reviews.csv"
 
 
-def test_the_whole_job_on_the_sample(aspectra: Aspectra, small: dict[str, Any], tmp_path: Path) -> None:
+def test_the_whole_job_on_the_sample(aspectra: Aspectra, tmp_path: Path) -> None:
     assert aspectra("sample", tmp_path, "--reviews", 700).code == 0
-    settings = [f"--{name.replace('_', '-')}={value}" for name, value in small.items()]
+    settings = as_flags(SMALL)
     fitted = aspectra("fit", tmp_path / "reviews.csv", "--run", tmp_path / "run", *settings)
     assert fitted.code == 0
     assert "Reading the text from column 'text'." in fitted.err

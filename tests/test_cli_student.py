@@ -4,7 +4,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import tiny
 from typer.testing import CliRunner, Result
 
 from aspectra.cli import app
@@ -16,11 +15,6 @@ def invoke(*words: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-@pytest.fixture(scope="module")
-def home(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.distilled_run(run, tmp_path_factory.mktemp("cli"), sample)
-
-
 @pytest.fixture
 def few(sample: Sample, tmp_path: Path) -> Path:
     sample.reviews.head(20).write_csv(tmp_path / "few.csv")
@@ -28,10 +22,9 @@ def few(sample: Sample, tmp_path: Path) -> Path:
 
 
 def test_distill_label_and_export_follow_each_other(
-    own_run: Path, sample: Sample, few: Path, tmp_path: Path
+    own_run: Path, encoder_folder: Path, few: Path, tmp_path: Path
 ) -> None:
-    encoder = tiny.make_encoder(tmp_path / "encoder", sample)
-    made = invoke("distill", own_run, "--encoder", encoder, "--n-segments", 200, "--epochs", 1)
+    made = invoke("distill", own_run, "--encoder", encoder_folder, "--n-segments", 200, "--epochs", 1)
     assert "Learnt from 200 segments" in made.stderr or "Learnt from 19" in made.stderr
     assert invoke("export", own_run, "-o", tmp_path / "s.onnx").exit_code == 0
     assert invoke("label", own_run, few, "-o", tmp_path / "a.parquet").exit_code == 0
@@ -41,27 +34,27 @@ def test_distill_label_and_export_follow_each_other(
 
 
 def test_the_student_labels_by_default_and_the_teacher_when_asked(
-    home: Path, few: Path, tmp_path: Path
+    student_run: Path, few: Path, tmp_path: Path
 ) -> None:
     frames = {}
     for model in ("teacher", "student", None):
         output = tmp_path / f"{model}.parquet"
-        invoke("label", home, few, "-o", output, "-q", *(["--model", model] if model else []))
+        invoke("label", student_run, few, "-o", output, "-q", *(["--model", model] if model else []))
         frames[model] = pl.read_parquet(output)
     assert frames[None].equals(frames["student"])
     assert not frames["student"]["probability"].equals(frames["teacher"]["probability"])
 
 
-def test_evaluate_scores_what_label_answers(home: Path, sample: Sample, tmp_path: Path) -> None:
+def test_evaluate_scores_what_label_answers(student_run: Path, sample: Sample, tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     sample.gold.write_ndjson(gold)
-    words = ("evaluate", home, gold, "--json", "--only", "Taste,Noise,General", "-q")
+    words = ("evaluate", student_run, gold, "--json", "--only", "Taste,Noise,General", "-q")
     answers = [invoke(*words, "--model", model).stdout for model in ("teacher", "student")]
     assert invoke(*words).stdout == answers[1] != answers[0]
 
 
-def test_explain_prints_words_and_writes_a_page(home: Path, tmp_path: Path) -> None:
-    shown = invoke("explain", home, "The pump is loud.", "--html", tmp_path / "x.html")
+def test_explain_prints_words_and_writes_a_page(student_run: Path, tmp_path: Path) -> None:
+    shown = invoke("explain", student_run, "The pump is loud.", "--html", tmp_path / "x.html")
     assert "pump" in shown.stdout
     assert "teacher  " in shown.stdout
     assert "student  " in shown.stdout

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-import tiny
 import torch
+from conftest import student_config
 from torch import nn
 
 from aspectra.config import GENERAL
@@ -34,17 +34,6 @@ GAMMA = np.array([[0.9, 0.1, 0.0], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.3, 0.3, 
 
 
 STATES = Features(np.arange(14, dtype=np.float16).reshape(7, 2), np.array([0, 2, 3, 6, 7]))
-
-
-@pytest.fixture(scope="module")
-def home(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with a student; copy it before changing it."""
-    return tiny.distilled_run(run, tmp_path_factory.mktemp("student"), sample)
-
-
-@pytest.fixture(scope="module")
-def encoder(home: Path) -> Path:
-    return home.parent / "encoder"
 
 
 def literal_attention(head: Head, hidden: torch.Tensor) -> torch.Tensor:
@@ -122,17 +111,24 @@ def test_dev_chooses_the_filter_that_is_clearly_better(
     assert (chosen.general_entropy, chosen.aspect_entropy, chosen.entropy_unit) == (*wanted, "share")
 
 
-def test_a_student_may_be_chosen_on_dev(home: Path, encoder: Path, gold: Gold, tmp_path: Path) -> None:
+def test_a_student_may_be_chosen_on_dev(
+    student_run: Path, encoder_folder: Path, gold: Gold, tmp_path: Path
+) -> None:
     some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
     dev = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
     stages: dict[str, float] = {}
     student = distill(
-        AspectDetector.load(home), tiny.config(encoder), tmp_path, None, dev, stages.__setitem__
+        AspectDetector.load(student_run),
+        student_config(encoder_folder),
+        tmp_path,
+        None,
+        dev,
+        stages.__setitem__,
     )
     assert stages == {"features": 1.0, "filter": 1.0}
     assert (student.card.config.general_entropy, student.card.config.aspect_entropy) in FILTERS
     assert sum(student.card.learnt.values()) <= 400
-    plain = distill(AspectDetector.load(home), student.card.config, tmp_path)
+    plain = distill(AspectDetector.load(student_run), student.card.config, tmp_path)
     moved = student.head.classify.bias - plain.head.classify.bias
     np.testing.assert_allclose(moved.detach(), list(student.card.leaning.values()), atol=1e-3)
     assert tuple(student.card.leaning) == student.card.aspects
@@ -161,9 +157,11 @@ def test_the_rate_rises_and_falls_to_almost_nothing() -> None:
     assert rates[-1] < 0.02
 
 
-def test_the_student_learns_what_its_teacher_says(home: Path, encoder: Path, tmp_path: Path) -> None:
-    detector = AspectDetector.load(home)
-    student = distill(detector, tiny.config(encoder, epochs=30, learning_rate=0.03), tmp_path)
+def test_the_student_learns_what_its_teacher_says(
+    student_run: Path, encoder_folder: Path, tmp_path: Path
+) -> None:
+    detector = AspectDetector.load(student_run)
+    student = distill(detector, student_config(encoder_folder, epochs=30, learning_rate=0.03), tmp_path)
     texts = detector.corpus_.segments["text"][:1000]
     taught = detector.predict_proba(texts).argmax(1)
     agree = student.probabilities(texts.to_list()).argmax(1) == taught
@@ -171,21 +169,23 @@ def test_the_student_learns_what_its_teacher_says(home: Path, encoder: Path, tmp
     assert min(student.card.learnt.values()) > 30
 
 
-def test_the_same_seed_gives_the_same_student(home: Path, encoder: Path) -> None:
-    detector = AspectDetector.load(home)
-    again = distill(detector, tiny.config(encoder), home / FOLDER)
-    for name, tensor in Student.from_pretrained(home / FOLDER).head.state_dict().items():
+def test_the_same_seed_gives_the_same_student(student_run: Path, encoder_folder: Path) -> None:
+    detector = AspectDetector.load(student_run)
+    again = distill(detector, student_config(encoder_folder), student_run / FOLDER)
+    for name, tensor in Student.from_pretrained(student_run / FOLDER).head.state_dict().items():
         assert torch.equal(tensor, again.head.state_dict()[name])
 
 
-def test_finetuning_moves_the_encoder_and_is_saved_whole(home: Path, encoder: Path, tmp_path: Path) -> None:
-    detector = AspectDetector.load(home)
+def test_finetuning_moves_the_encoder_and_is_saved_whole(
+    student_run: Path, encoder_folder: Path, tmp_path: Path
+) -> None:
+    detector = AspectDetector.load(student_run)
     student = distill(
-        detector, tiny.config(encoder, finetune=True, finetune_epochs=1, n_segments=100), tmp_path
+        detector, student_config(encoder_folder, finetune=True, finetune_epochs=1, n_segments=100), tmp_path
     )
     student.save_pretrained(tmp_path, detector.topic_map_)
     loaded = Student.from_pretrained(tmp_path)
-    assert student.card.encoder != Student.from_pretrained(home / FOLDER).card.encoder
+    assert student.card.encoder != Student.from_pretrained(student_run / FOLDER).card.encoder
     np.testing.assert_allclose(
         loaded.probabilities(["Loud pump."]), student.probabilities(["Loud pump."]), atol=1e-6
     )
@@ -233,10 +233,12 @@ def test_another_way_is_taken_only_where_it_is_clearly_better() -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_student_learns_from_a_person_too(home: Path, encoder: Path, gold: Gold) -> None:
+def test_a_student_learns_from_a_person_too(student_run: Path, encoder_folder: Path, gold: Gold) -> None:
     some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
     labels = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
-    student = distill(AspectDetector.load(home), tiny.config(encoder), home / FOLDER, labels)
+    student = distill(
+        AspectDetector.load(student_run), student_config(encoder_folder), student_run / FOLDER, labels
+    )
     assert student.card.n_labels == len(some)
     assert set(student.card.estimate) == {"f1_micro", "f1_macro", "f1_weighted"}
     assert "Cross-validated on them: f1_micro" in student.card.labels_text()
@@ -252,8 +254,8 @@ def test_where_the_teacher_knows_no_word_the_student_answers_alone() -> None:
     ].to_list() == [1, 1]
 
 
-def test_labels_of_the_student_have_the_columns_of_the_teacher_s(home: Path) -> None:
-    both, teacher = load_labeller(home), load_labeller(home, "teacher")
+def test_labels_of_the_student_have_the_columns_of_the_teacher_s(student_run: Path) -> None:
+    both, teacher = load_labeller(student_run), load_labeller(student_run, "teacher")
     texts = ["The pump is loud. Great taste!", None, ""]
     frame = both.label(texts)
     assert isinstance(both, StudentLabeller)
@@ -261,8 +263,8 @@ def test_labels_of_the_student_have_the_columns_of_the_teacher_s(home: Path) -> 
     assert frame.select(pl.sum_horizontal(r"^p_.*$")).to_series().to_list() == pytest.approx([1] * len(frame))
 
 
-def test_the_model_card_tells_aspects_map_and_limits(home: Path) -> None:
-    text = (home / FOLDER / "README.md").read_text()
+def test_the_model_card_tells_aspects_map_and_limits(student_run: Path) -> None:
+    text = (student_run / FOLDER / "README.md").read_text()
     for part in (
         "# Aspect student",
         "| Taste |",
@@ -274,27 +276,33 @@ def test_the_model_card_tells_aspects_map_and_limits(home: Path) -> None:
         assert part in text
 
 
-def test_a_changed_map_is_not_answered_by_the_old_student(home: Path) -> None:
-    detector = AspectDetector.load(home)
-    student = Student.from_pretrained(home / FOLDER)
+def test_a_changed_map_is_not_answered_by_the_old_student(student_run: Path) -> None:
+    detector = AspectDetector.load(student_run)
+    student = Student.from_pretrained(student_run / FOLDER)
     detector.topic_map_ = detector.topic_map_.with_choice(0, "Noise", "Ada")
     with pytest.raises(RunError, match=r"topic map has changed since the student was made. Distil again"):
         StudentLabeller(detector, student)
 
 
-def test_a_failed_distillation_leaves_the_old_student(home: Path, encoder: Path, snapshot) -> None:
-    before = snapshot(home / FOLDER)
+def test_a_failed_distillation_leaves_the_old_student(
+    student_run: Path, encoder_folder: Path, snapshot
+) -> None:
+    before = snapshot(student_run / FOLDER)
     with pytest.raises(InputError, match=r"Fewer than 10 segments are left .* Raise --aspect-entropy"):
-        distill(AspectDetector.load(home), tiny.config(encoder, aspect_entropy=0.0), home / FOLDER)
-    assert snapshot(home / FOLDER) == before
+        distill(
+            AspectDetector.load(student_run),
+            student_config(encoder_folder, aspect_entropy=0.0),
+            student_run / FOLDER,
+        )
+    assert snapshot(student_run / FOLDER) == before
 
 
-def test_what_cannot_be_distilled_is_told(home: Path, encoder: Path) -> None:
-    detector = AspectDetector.load(home, with_map=False)
+def test_what_cannot_be_distilled_is_told(student_run: Path, encoder_folder: Path) -> None:
+    detector = AspectDetector.load(student_run, with_map=False)
     with pytest.raises(MapError, match="No topic map yet"):
-        distill(detector, tiny.config(encoder), home / FOLDER)
+        distill(detector, student_config(encoder_folder), student_run / FOLDER)
     with pytest.raises(MapError, match="single aspect Taste: there is nothing to tell apart"):
-        distill(detector.map_topics({"Taste": [0]}), tiny.config(encoder), home / FOLDER)
+        distill(detector.map_topics({"Taste": [0]}), student_config(encoder_folder), student_run / FOLDER)
 
 
 @pytest.mark.parametrize(
@@ -305,19 +313,21 @@ def test_what_cannot_be_distilled_is_told(home: Path, encoder: Path) -> None:
         (CONFIG, lambda path: path.unlink(), "No student in .* Make it first: aspectra distill"),
     ],
 )
-def test_a_damaged_student_is_refused(home: Path, tmp_path: Path, name: str, spoil, message: str) -> None:
+def test_a_damaged_student_is_refused(
+    student_run: Path, tmp_path: Path, name: str, spoil, message: str
+) -> None:
     import shutil
 
-    shutil.copytree(home / FOLDER, tmp_path / "s")
+    shutil.copytree(student_run / FOLDER, tmp_path / "s")
     spoil(tmp_path / "s" / name)
     with pytest.raises(RunError, match=message):
         Student.from_pretrained(tmp_path / "s")
 
 
-def test_an_encoder_with_other_weights_is_refused(home: Path, sample: Sample, tmp_path: Path) -> None:
-    student = Student.from_pretrained(home / FOLDER)
+def test_an_encoder_with_other_weights_is_refused(student_run: Path, sample: Sample, tmp_path: Path) -> None:
+    student = Student.from_pretrained(student_run / FOLDER)
     student.card = dataclasses.replace(student.card, encoder="other")
-    student.save_pretrained(tmp_path, AspectDetector.load(home).topic_map_)
+    student.save_pretrained(tmp_path, AspectDetector.load(student_run).topic_map_)
     with pytest.raises(RunError, match="has other weights than the student was made with"):
         Student.from_pretrained(tmp_path)
 

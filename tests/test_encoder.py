@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tiny
 import torch
+from conftest import make_encoder
 
 from aspectra.encoder import features
 from aspectra.encoder import pretrained as module
@@ -26,19 +26,16 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def folder(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.make_encoder(tmp_path_factory.mktemp("encoder"), sample)
+def encoder(encoder_folder: Path) -> Encoder:
+    return load_encoder(str(encoder_folder))
 
 
-@pytest.fixture(scope="module")
-def encoder(folder: Path) -> Encoder:
-    return load_encoder(str(folder))
-
-
-def test_width_padding_and_length_come_from_the_encoder(folder: Path, sample: Sample, tmp_path: Path) -> None:
+def test_width_padding_and_length_come_from_the_encoder(
+    encoder_folder: Path, sample: Sample, tmp_path: Path
+) -> None:
     small, wide = (
-        load_encoder(str(folder), longest=12),
-        load_encoder(str(tiny.make_encoder(tmp_path, sample, width=48))),
+        load_encoder(str(encoder_folder), longest=12),
+        load_encoder(str(make_encoder(tmp_path, sample, width=48))),
     )
     assert (small.width, wide.width) == (32, 48)
     assert small.padding == small.tokenizer.token_to_id("[PAD]")
@@ -110,8 +107,8 @@ def test_damaged_chunks_are_named(encoder: Encoder, tmp_path: Path) -> None:
         compute_features(encoder, TEXTS, tmp_path, lambda done: None)
 
 
-def test_a_folder_without_weights_is_refused(folder: Path, tmp_path: Path) -> None:
-    shutil.copy(folder / "config.json", tmp_path)
+def test_a_folder_without_weights_is_refused(encoder_folder: Path, tmp_path: Path) -> None:
+    shutil.copy(encoder_folder / "config.json", tmp_path)
     with pytest.raises(InputError, match="has no weights"):
         load_encoder(str(tmp_path))
 
@@ -128,11 +125,11 @@ def test_an_unreachable_hub_says_what_to_pass(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_tokenizer_with_more_pieces_than_the_encoder_is_refused(
-    folder: Path, sample: Sample, tmp_path: Path
+    encoder_folder: Path, sample: Sample, tmp_path: Path
 ) -> None:
     from transformers import BertConfig, BertModel
 
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(encoder_folder, tmp_path, dirs_exist_ok=True)
     shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
     BertModel(BertConfig(vocab_size=20, **shape)).save_pretrained(tmp_path)
     with pytest.raises(InputError, match="knows 20 word pieces"):

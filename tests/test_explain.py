@@ -4,20 +4,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import tiny
 
 from aspectra.attention import Explanation, explain, to_html, top, verdict
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 from aspectra.labelling.labeller import StudentLabeller, load_student
-from aspectra.sample import Sample
 
 TEXT = "The pump is LOUD, <b>and</b> the coffee tastes bitter!"
 
 
 @pytest.fixture(scope="module")
-def model(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> StudentLabeller:
-    return load_student(tiny.distilled_run(run, tmp_path_factory.mktemp("explain"), sample))
+def model(student_run: Path) -> StudentLabeller:
+    return load_student(student_run)
 
 
 def test_every_written_word_has_its_attention(model: StudentLabeller) -> None:

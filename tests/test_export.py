@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-import tiny
 
 from aspectra.errors import InputError
 from aspectra.labelling.export import export_onnx
@@ -20,8 +19,8 @@ ODD = ["", "Zzz qqq.", "loud " * 200, "☕ ☕"]
 
 
 @pytest.fixture(scope="module")
-def model(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> StudentLabeller:
-    return load_student(tiny.distilled_run(run, tmp_path_factory.mktemp("export"), sample))
+def model(student_run: Path) -> StudentLabeller:
+    return load_student(student_run)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from conftest import SMALL, as_flags
 
 from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig
@@ -217,11 +218,10 @@ def test_a_killed_process_leaves_whole_files_and_the_same_command_finishes(
     aspectra: Callable,
     program: list[str],
     sample_files: Path,
-    small: dict[str, Any],
     run: Path,
     tmp_path: Path,
 ) -> None:
-    options = [f"--{name.replace('_', '-')}={value}" for name, value in small.items()]
+    options = as_flags(SMALL)
     words = ["fit", str(sample_files / "reviews.csv"), "--run", str(tmp_path / "run"), *options]
     manifest = tmp_path / "run" / rundir.MANIFEST
     with subprocess.Popen([*program, *words], stderr=subprocess.DEVNULL) as process:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import SMALL
 
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
@@ -245,10 +246,10 @@ def test_aspects_are_renamed_recoloured_moved_and_deleted(desk: Callable[..., De
 
 
 def test_choices_carried_over_leave_only_the_changed_topics_open(
-    desk: Callable[..., Desk], own_run: Path, run: Path, sample: Sample, small: dict[str, Any], tmp_path: Path
+    desk: Callable[..., Desk], own_run: Path, run: Path, sample: Sample, tmp_path: Path
 ) -> None:
     new = tmp_path / "new"
-    AspectDetector(**{**small, "seed": 5, "steps": 100}).fit(sample.reviews["text"], run=new)
+    AspectDetector(**{**SMALL, "seed": 5, "steps": 100}).fit(sample.reviews["text"], run=new)
     here = desk(run=new, aspects=(), replace=False, old=run)
     page = here.open()
     decided = sum(choice.by != "suggestion" for choice in read_map(new / "topic_map.json").choices)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from labelled import label_file
+from conftest import label_file
 
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError

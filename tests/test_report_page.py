@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from labelled import label_file
+from conftest import label_file
 
 from aspectra.detector import AspectDetector
 from aspectra.report.build import build

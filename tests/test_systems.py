@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-import tiny
 
 from aspectra.bench.protocol import System, Task
 from aspectra.bench.runner import examine
@@ -13,7 +14,6 @@ from aspectra.bench.systems import SYSTEMS
 from aspectra.bench.systems.baselines import KMeansTopics
 from aspectra.bench.systems.labelled import LogisticOnDev
 from aspectra.bench.systems.ours import StudentSystem, TeacherSystem
-from aspectra.sample import Sample
 
 TEXTS = ["The pump is loud.", "The crema tastes bitter.", "zzz", ""]
 
@@ -25,8 +25,8 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory, sample: Sample) -> str:
-    return str(tiny.make_encoder(tmp_path_factory.mktemp("encoder"), sample))
+def encoder(encoder_folder: Path) -> str:
+    return str(encoder_folder)
 
 
 def student(encoder: str, **more: object) -> StudentSystem:
