@@ -26,6 +26,8 @@ EACH = 100_000
 PAUSE = 0.25
 """Seconds between two looks at the memory."""
 
+SIZES = [1_000_000, 5_000_000]
+
 
 def make_files(run: Path, folder: Path, segments: int) -> None:
     """Write files of 100,000 rows of one segment; the corpus is repeated as often as needed."""
@@ -95,10 +97,7 @@ def label(run: Path, inputs: Path, output: Path, engine: str) -> tuple[float, fl
 def main(
     run: Annotated[Path, typer.Argument(help="A mapped run.")],
     home: Annotated[Path, typer.Option(help="Folder for inputs and outputs.")],
-    size: Annotated[list[int], typer.Option(help="How many segments; give it several times.")] = [
-        1_000_000,
-        5_000_000,
-    ],  # noqa: B006
+    size: Annotated[list[int], typer.Option(help="How many segments; give it several times.")] = SIZES,
 ) -> None:
     """Print a table row for each engine and size."""
     print(f"Load average before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.\n")
