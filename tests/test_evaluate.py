@@ -1,14 +1,15 @@
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import confusion_matrix, f1_score, precision_score, recall_score
+from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, precision_score, recall_score
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.evaluate import Gold, coverage_curve, keep_only, read_gold, score
+from aspectra.evaluate import Gold, cohens_kappa, coverage_curve, keep_only, read_gold, score
 
 ASPECTS = ("Image", "Sound", "Price", GENERAL)
 
@@ -169,3 +170,11 @@ def test_coverage_falls_as_more_confidence_is_asked_for() -> None:
         (0.2, 1.0),
     ]
     assert [point.accuracy for point in curve] == [1.0, 1.0, 0.75, 0.6]
+
+
+def test_kappa_equals_scikit_learn_and_is_unknown_without_pairs() -> None:
+    first, second = drawn(5)
+    expected = cohen_kappa_score(first, second)
+    assert cohens_kappa(Counter(zip(first, second, strict=True))) == pytest.approx(expected)
+    assert cohens_kappa({("Sound", "Sound"): 3}) == 1
+    assert cohens_kappa({}) is None

@@ -11,7 +11,8 @@ import dataclasses
 import gzip
 import json
 import zlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -208,6 +209,24 @@ def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
         "f1_macro_without_general": f1[counted].mean() if counted.any() else 0.0,
     }
     return {name: float(value) for name, value in values.items()}
+
+
+def cohens_kappa(pairs: Mapping[tuple[str | None, str | None], int]) -> float | None:
+    """Return Cohen's kappa: agreement beyond chance, 1 if all agree and 0 for what chance would give.
+
+    `pairs` counts how often one annotator said the first and the other the second. None without any pair.
+    """
+    n = sum(pairs.values())
+    if not n:
+        return None
+    first: Counter[str | None] = Counter()
+    second: Counter[str | None] = Counter()
+    for (one, other), count in pairs.items():
+        first[one] += count
+        second[other] += count
+    observed = sum(count for (one, other), count in pairs.items() if one == other) / n
+    by_chance = sum(first[name] * second[name] for name in first) / n**2
+    return 1.0 if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from aspectra.evaluate import cohens_kappa
 from aspectra.report.change import gaps, matters
 from aspectra.report.labels import Labels
 from aspectra.report.stats import FEW, Tally, quantile, tally
@@ -70,9 +71,8 @@ def agree(both: pl.DataFrame) -> tuple[float | None, float | None]:
     if both.is_empty():
         return None, None
     observed = float(both.select((pl.col("aspect") == pl.col("aspect_other")).mean()).item())
-    one, two = (dict(both[name].value_counts(normalize=True).iter_rows()) for name in both.columns)
-    by_chance = sum(share * two.get(name, 0) for name, share in one.items())
-    return observed, 1.0 if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
+    counted = both.group_by("aspect", "aspect_other").len()
+    return observed, cohens_kappa({(one, other): n for one, other, n in counted.iter_rows()})
 
 
 def coded(labels: Labels, names: tuple[str, ...]) -> pl.DataFrame:

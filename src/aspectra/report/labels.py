@@ -13,6 +13,7 @@ import polars as pl
 from aspectra.errors import InputError
 from aspectra.labelling.gamma import PREFIX
 from aspectra.report.dates import choose_unit, day_of, period_number
+from aspectra.text.read import find_delimiter
 
 OWN = {
     "review": pl.UInt32, "segment": pl.UInt32, "text": pl.String, "aspect": pl.String, "probability": pl.Float32,
@@ -101,7 +102,7 @@ def scan(path: Path) -> pl.LazyFrame:
         elif path.suffix == ".csv":
             with path.open(encoding="utf-8", errors="replace") as file:
                 header = file.readline()
-            rows = pl.scan_csv(path, separator=max(",;\t", key=header.count), infer_schema=False)
+            rows = pl.scan_csv(path, separator=find_delimiter(header), infer_schema=False)
         else:
             raise InputError(f"{path} is no label file: it must end in .parquet, .csv or .jsonl.")
         known = rows.collect_schema()

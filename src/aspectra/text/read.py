@@ -294,10 +294,15 @@ def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
             skipped.rows.append((path.name, number, "that are not JSON objects"))
 
 
+def find_delimiter(header: str) -> str:
+    """Return the delimiter of a CSV: comma, semicolon or tab, whichever its header has most of."""
+    return max(",;\t", key=header.count)
+
+
 def csv_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read rows under a header; the delimiter of a .csv is the commonest of , ; and tab in it."""
     header_line = next(lines, "")
-    delimiter = "\t" if kind(path) == ".tsv" else max(",;\t", key=header_line.count)
+    delimiter = "\t" if kind(path) == ".tsv" else find_delimiter(header_line)
     csv.field_size_limit(LONGEST_FIELD)
     reader = csv.reader(chain_line(header_line, lines), delimiter=delimiter, strict=True)
     header: list[str] | None = None

@@ -14,6 +14,7 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.errors import MapError
+from aspectra.evaluate import cohens_kappa
 from aspectra.studio.actions import decided
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
 
@@ -42,14 +43,7 @@ def read_opinions(run: Path, topics: str, but: str | None) -> dict[str, TopicMap
 
 def kappa(first: TopicMap, second: TopicMap) -> float | None:
     """Return Cohen's kappa over the topics that both decided; None if there are none."""
-    pairs = both_decided(first, second)
-    if not pairs:
-        return None
-    n = len(pairs)
-    one, two = Counter(mine for mine, _ in pairs), Counter(theirs for _, theirs in pairs)
-    by_chance = sum(one[aspect] * two[aspect] for aspect in one) / n**2
-    observed = sum(mine == theirs for mine, theirs in pairs) / n
-    return 1.0 if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
+    return cohens_kappa(Counter(both_decided(first, second)))
 
 
 def both_decided(first: TopicMap, second: TopicMap) -> list[tuple[str | None, str | None]]:

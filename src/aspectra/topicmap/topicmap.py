@@ -22,6 +22,7 @@ import numpy as np
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
 from aspectra.rundir import write_atomic
+from aspectra.text.read import find_delimiter
 
 VERSION = 1
 UNMAPPED = "unmapped"
@@ -298,9 +299,7 @@ def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
     except UnicodeDecodeError as error:
         raise MapError(f'{path} is not UTF-8. In Excel, save it as "CSV UTF-8".') from error
     header = text.partition("\n")[0]
-    reader = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), restval=""
-    )
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=find_delimiter(header), restval="")
     if not {"topic", "aspect"} <= set(reader.fieldnames or ()):
         raise MapError(
             f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; found {header.strip()!r}."
