@@ -5,8 +5,8 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.evaluate import score
-from aspectra.labelling.gamma import label_beta
 from aspectra.studio.effect import FIGURES, Dev, present, trials
+from aspectra.topicmap.gamma import label_beta
 from aspectra.topicmap.topicmap import Choice, TopicMap
 
 NAMES = ("Image", "Sound", GENERAL)

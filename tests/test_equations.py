@@ -9,10 +9,10 @@ import torch
 
 from aspectra.config import TeacherConfig
 from aspectra.corpus import Ragged
-from aspectra.labelling.gamma import aspect_probabilities, entropy, margin
 from aspectra.loop import warmup_rate
 from aspectra.teacher.losses import contrastive, penalty
 from aspectra.teacher.model import Encoding, Teacher
+from aspectra.topicmap.gamma import aspect_probabilities, entropy, margin
 from aspectra.topics import coherence, top_words
 
 V, D, K = 11, 6, 4

@@ -2,27 +2,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
-from aspectra.corpus import Vocabulary
 from aspectra.detector import AspectDetector
 from aspectra.sample import Sample as Reviews
-from aspectra.studio.evidence import (
-    Sample,
-    attended,
-    boundary,
-    cut,
-    draw_sample,
-    find_words,
-    known_words,
-    nearest,
-    next_question,
-    surest,
-)
+from aspectra.studio.evidence import Sample, boundary, draw_sample, nearest, next_question, surest
 from aspectra.topicmap.propose import propose_aspects
-
-HOSTILE = '<img src=x onerror="alert(1)"> the coffee </script> & more'
 
 
 @pytest.fixture(scope="module")
@@ -34,48 +19,6 @@ def test_the_sample_has_no_wording_twice_and_sure_topics(drawn: Sample, detector
     assert len(drawn) > 100
     assert len({" ".join(text.lower().split()) for text in drawn.texts}) == len(drawn)
     np.testing.assert_allclose(drawn.beta, detector.topic_probabilities(drawn.texts), atol=1e-5)
-
-
-def test_pieces_join_to_the_text_and_weights_average_to_one(detector: AspectDetector, drawn: Sample) -> None:
-    for text, pieces in zip(drawn.texts[:50], attended(detector, drawn.texts[:50]), strict=True):
-        assert "".join(piece for piece, _ in pieces) == text
-        weights = [weight for _, weight in pieces if weight is not None]
-        assert len(weights) == min(
-            detector.vocabulary_.encode(pl.Series([text])).lengths[0], detector.max_tokens
-        )
-        assert np.mean(weights) == pytest.approx(1, abs=0.01)
-
-
-def test_weights_stand_on_the_words_that_the_teacher_read(detector: AspectDetector) -> None:
-    text = "My COFFEE's taste, and the Milk: wonderful coffees!"
-    ids = detector.vocabulary_.encode(pl.Series([text])).ids
-    marked = [piece for piece, weight in attended(detector, [text])[0] if weight is not None]
-    assert [detector.vocabulary_.index[word] for word in ("coffee", "taste", "milk")] == ids[:3].tolist()
-    assert marked[:3] == ["COFFEE's", "taste", "Milk"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [HOSTILE, "İstanbul’da kahve ☕", "القهوة لذيذة جدا", "コーヒーが美味しい。", "ΟΔΟΣ ΚΑΦΕΣ", "", "!!!"],
-)
-def test_any_text_can_be_cut(detector: AspectDetector, text: str) -> None:
-    assert "".join(piece for piece, _ in attended(detector, [text])[0]) == text
-
-
-def test_words_are_found_where_they_stand_even_if_capitals_grow() -> None:
-    words = find_words("İİ Kahve’ye kahve", ["i̇i̇", "kahve'ye", "kahve"])
-    assert words == [(0, 2), (3, 11), (12, 17)]
-
-
-def test_words_beyond_those_the_teacher_reads_have_no_weight() -> None:
-    vocabulary = Vocabulary(("coffee",), (5,), "en")
-    places = known_words(["coffee coffee coffee"], vocabulary)[0]
-    assert cut("coffee coffee coffee", places, np.ones(2)) == [
-        ("coffee", 1.0),
-        (" ", None),
-        ("coffee", 1.0),
-        (" coffee", None),
-    ]
 
 
 def test_surest_segments_come_first_and_boundary_ones_are_shared() -> None:

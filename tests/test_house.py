@@ -25,7 +25,6 @@ ORDER = (
     ("topics",),
     ("evaluate",),
     ("topicmap",),
-    ("labelling.gamma",),
     ("fitting",),
     ("detector",),
     ("encoder",),

@@ -1,6 +1,6 @@
-"""One text → which words teacher and student looked at, what each answers, and whether they agree; as data and as an HTML page.
+"""Attention per word: which words teacher and student looked at, as pieces of a text, as data and as an HTML page.
 
-Attention is given per written word, in shares that sum to 1; words that the teacher does not know have none from it, and what the
+Shares are per written word and sum to 1. Words that the teacher does not know have none from it, and what the
 student gives to special pieces belongs to no word.
 """
 
@@ -8,17 +8,90 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import torch
 
+from aspectra.corpus import Vocabulary
 from aspectra.detector import AspectDetector
 from aspectra.encoder.pieces import words_of_pieces
 from aspectra.errors import InputError
-from aspectra.labelling.gamma import PREFIX
 from aspectra.labelling.labeller import StudentLabeller
+from aspectra.text.tokens import extract
+from aspectra.topicmap.gamma import PREFIX
+
+Pieces = list[tuple[str, float | None]]
+"""A text in pieces with their weights: attention times the number of known words, so 1 is an even share. None marks
+what the teacher does not read."""
+Read = list[tuple[int, int, float]]
+"""Start, end and α of each word that the teacher read in a text."""
+
+
+def word_attention(detector: AspectDetector, texts: Sequence[str]) -> list[Read]:
+    """Return the words that the teacher read in each text; it reads the first `max_tokens` known ones."""
+    tokens = detector.vocabulary_.encode(pl.Series(texts, dtype=pl.String))
+    rows = np.flatnonzero(tokens.lengths)
+    alpha: dict[int, np.ndarray] = {}
+    if len(rows):
+        ids, mask = tokens.padded(rows, detector.max_tokens)
+        with torch.inference_mode():
+            encoding = detector.teacher_(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32)))
+        alpha = dict(zip(rows.tolist(), encoding.attention.numpy(), strict=True))
+    places = known_words(texts, detector.vocabulary_)
+    return [
+        [(*span, float(share)) for span, share in zip(spans, alpha.get(row, ()), strict=False) if span]
+        for row, spans in enumerate(places)
+    ]
+
+
+def attended(detector: AspectDetector, texts: Sequence[str]) -> list[Pieces]:
+    """Cut texts into pieces, known words with the teacher's attention."""
+    return [cut(text, read) for text, read in zip(texts, word_attention(detector, texts), strict=True)]
+
+
+def cut(text: str, read: Read) -> Pieces:
+    """Cut a text at the words that the teacher read; a word's weight is α times their number."""
+    pieces: Pieces = []
+    end = 0
+    for start, stop, share in read:
+        if start > end:
+            pieces.append((text[end:start], None))
+        pieces.append((text[start:stop], round(share * len(read), 3)))
+        end = stop
+    return [*pieces, (text[end:], None)] if end < len(text) else pieces
+
+
+def known_words(texts: Sequence[str], vocabulary: Vocabulary) -> list[list[tuple[int, int] | None]]:
+    """Find where the known words of each text start and end; None for one that cannot be found."""
+    tokens = extract(pl.Series(texts, dtype=pl.String))
+    known = vocabulary.encode(pl.Series(tokens.types, dtype=pl.String)).lengths > 0
+    result = []
+    for text, end, length in zip(texts, np.cumsum(tokens.lengths), tokens.lengths, strict=True):
+        codes = tokens.codes[end - length : end]
+        spans = find_words(text, [tokens.types[code] for code in codes])
+        result.append([span for span, is_known in zip(spans, known[codes], strict=True) if is_known])
+    return result
+
+
+def find_words(text: str, surface: Sequence[str]) -> list[tuple[int, int] | None]:
+    """Find lower-case words, given in order, in the text as it was written."""
+    lowered = [character.lower() for character in text.replace("’", "'")]
+    place = [
+        number for number, characters in enumerate(lowered) for _ in characters
+    ]  # "İ" becomes two characters
+    plain, start = "".join(lowered).replace("ς", "σ"), 0
+    found: list[tuple[int, int] | None] = []
+    for word in surface:
+        at = plain.find(word.replace("ς", "σ"), start)
+        if at < 0:
+            found.append(None)
+            continue
+        start = at + len(word)
+        found.append((place[at], place[start - 1] + 1))
+    return found
 
 
 @dataclass(frozen=True)
@@ -41,7 +114,7 @@ class Explanation:
 
 def explain(model: AspectDetector | StudentLabeller, text: str) -> Explanation:
     """Explain the label of one segment."""
-    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    spans = written_words(text)
     if not spans:
         raise InputError("There is no word in the text. Give a sentence in quotes.")
     detector = model.detector if isinstance(model, StudentLabeller) else model
@@ -49,7 +122,7 @@ def explain(model: AspectDetector | StudentLabeller, text: str) -> Explanation:
     teacher_answer = ranked(detector, text)
     if not isinstance(model, StudentLabeller):
         return Explanation(
-            words, teacher_attention(detector, words), None, teacher_answer, None, teacher_answer
+            words, teacher_attention(detector, text), None, teacher_answer, None, teacher_answer
         )
     probabilities = model.student.probabilities([text])[0]
     own = dict(
@@ -59,7 +132,7 @@ def explain(model: AspectDetector | StudentLabeller, text: str) -> Explanation:
     )
     attention = student_attention(model, text, spans)
     return Explanation(
-        words, teacher_attention(detector, words), attention, teacher_answer, own, ranked(model, text)
+        words, teacher_attention(detector, text), attention, teacher_answer, own, ranked(model, text)
     )
 
 
@@ -69,17 +142,24 @@ def ranked(model: AspectDetector | StudentLabeller, text: str) -> dict[str, floa
     return dict(sorted(values.items(), key=lambda pair: -pair[1]))
 
 
-def teacher_attention(detector: AspectDetector, words: tuple[str, ...]) -> tuple[float | None, ...]:
-    """Return the teacher's α for each written word; None if it does not know it."""
-    tokens = detector.vocabulary_.encode(pl.Series(words))
-    ids = tokens.ids[: detector.max_tokens]
-    if not len(ids):
-        return (None,) * len(words)
-    with torch.inference_mode():
-        alpha = detector.teacher_(torch.from_numpy(ids)[None], torch.ones(1, len(ids))).attention[0].numpy()
-    word = np.repeat(np.arange(len(words)), tokens.lengths)[: len(ids)]
-    shares, known = np.bincount(word, alpha, len(words)), np.bincount(word, minlength=len(words))
-    return tuple(float(share) if count else None for share, count in zip(shares, known, strict=True))
+def teacher_attention(detector: AspectDetector, text: str) -> tuple[float | None, ...]:
+    """Return the teacher's α for each written word, the words of text.split(); None if it knows none of it."""
+    spans = written_words(text)
+    shares: list[float | None] = [None] * len(spans)
+    for start, _, share in word_attention(detector, [text])[0]:
+        word = word_at(spans, start)
+        shares[word] = (shares[word] or 0.0) + share
+    return tuple(shares)
+
+
+def written_words(text: str) -> list[tuple[int, int]]:
+    """Return where each written word starts and ends."""
+    return [match.span() for match in re.finditer(r"\S+", text)]
+
+
+def word_at(spans: Sequence[tuple[int, int]], place: int) -> int:
+    """Return the number of the word that the character at `place` belongs to."""
+    return int(np.searchsorted([start for start, _ in spans], place, side="right")) - 1
 
 
 def student_attention(model: StudentLabeller, text: str, spans: list[tuple[int, int]]) -> tuple[float, ...]:
@@ -89,11 +169,10 @@ def student_attention(model: StudentLabeller, text: str, spans: list[tuple[int, 
         alpha = (
             model.student(*encoder.padded(encoder.tokenise([text]), np.array([0]))).attention[0].cpu().numpy()
         )
-    starts = [start for start, _ in spans]
     shares = np.zeros(len(spans))
     for share, piece in zip(alpha, words_of_pieces(encoder.tokenizer, text), strict=True):
         if piece is not None:
-            shares[np.searchsorted(starts, piece[0], side="right") - 1] += share
+            shares[word_at(spans, piece[0])] += share
     return tuple(shares.tolist())
 
 

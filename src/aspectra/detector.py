@@ -28,12 +28,12 @@ from aspectra.fitting import (
     load_vectors,
     save_fitted,
 )
-from aspectra.labelling.gamma import PREFIX, label_beta
 from aspectra.rundir import RunDir
-from aspectra.teacher.train import encode
+from aspectra.teacher.encode import encode
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
+from aspectra.topicmap.gamma import PREFIX, even_where_unknown, label_beta
 from aspectra.topicmap.suggest import Suggestion, suggest_by_dev, suggest_by_words
 from aspectra.topicmap.topicmap import Choice, TopicMap
 
@@ -190,9 +190,7 @@ class AspectDetector(BaseEstimator):
     ) -> Sequence[Suggestion]:
         if dev is not None:
             beta = self.topic_probabilities(pl.Series(dev.texts))
-            outcome = suggest_by_dev(
-                np.nan_to_num(beta, nan=1 / beta.shape[1]), dev.aspects, names, seed=self.seed
-            )
+            outcome = suggest_by_dev(even_where_unknown(beta), dev.aspects, names, seed=self.seed)
             self.dev_estimate_ = outcome.honest
             return outcome.suggestions
         return suggest_by_words(

@@ -5,6 +5,7 @@ Coherence is the mean NPMI of a topic's keyword pairs over the corpus, in âˆ’1â€
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Self
@@ -13,12 +14,14 @@ import numpy as np
 
 from aspectra import rundir
 from aspectra.corpus import Corpus, Ragged
+from aspectra.teacher.encode import encode
 from aspectra.teacher.model import Teacher
-from aspectra.teacher.train import encode
 from aspectra.vectors import WordVectors
 
 N_KEYWORDS = 10
 N_TYPICAL = 5
+COPY = 0.6
+"""Segments that share more of their words than this are near-copies."""
 SAMPLE = 200_000
 TYPICAL_WORDS = (4, 30)
 """A typical segment has so many known words, so that it can be read at a glance."""
@@ -111,6 +114,20 @@ def typical(probability: np.ndarray, sample: Ragged, corpus: Corpus, rows: np.nd
             seen.add(wording)
             chosen.append(int(row))
     return chosen[:N_TYPICAL]
+
+
+def varied(texts: Sequence[str], order: np.ndarray, n: int = N_TYPICAL) -> list[int]:
+    """Take the first n rows that differ in wording, near-copies only if there is nothing else."""
+    chosen: list[int] = []
+    copies: list[int] = []
+    bags: list[set[str]] = []
+    for row in order[: 20 * n].tolist():
+        bag = set(texts[row].lower().split())
+        alike = any(len(bag & other) > COPY * min(len(bag), len(other)) for other in bags)
+        (copies if alike else chosen).append(row)
+        if not alike:
+            bags.append(bag)
+    return [*chosen, *copies][:n]
 
 
 def coherence(keywords: np.ndarray, tokens: Ragged, n_words: int) -> np.ndarray:

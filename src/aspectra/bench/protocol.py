@@ -26,7 +26,7 @@ from aspectra.bench.versions import FIT_CODE, code_mark
 from aspectra.detector import AspectDetector, quiet
 from aspectra.evaluate import Gold
 from aspectra.fitting import Progress
-from aspectra.labelling.gamma import PREFIX
+from aspectra.topicmap.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
 

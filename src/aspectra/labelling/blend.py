@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from aspectra.labelling.gamma import PREFIX, entropy, margin
 from aspectra.text.segment import split_reviews
+from aspectra.topicmap.gamma import PREFIX, entropy, margin
 
 
 def blend(

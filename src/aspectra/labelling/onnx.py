@@ -13,7 +13,7 @@ from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError
 from aspectra.labelling.blend import blend, label_reviews
-from aspectra.labelling.gamma import label_beta
+from aspectra.topicmap.gamma import label_beta
 from aspectra.topicmap.topicmap import TopicMap
 
 FORMAT = 1
@@ -71,14 +71,13 @@ class OnnxLabeller:
             probabilities[rows], beta[rows] = self.session.run(
                 list(OUTPUTS), self.inputs(pieces, words, rows)
             )
+        beta[words.lengths == 0] = np.nan
         return probabilities, beta
 
     def inputs(self, pieces: Ragged, words: Ragged, rows: np.ndarray) -> dict[str, np.ndarray]:
         ids, mask = pieces.padded(rows, self.about["longest"])
         word_ids, word_mask = words.padded(rows, self.about["max_tokens"])
-        word_mask[:, 0] = (
-            True  # a segment without known words needs one for the graph; label_beta knows that it has none
-        )
+        word_mask[:, 0] = True  # the graph needs a word, also where none is known; that β is not used
         values = (np.where(mask, ids, self.about["padding"]).astype(np.int64), mask.astype(np.int64))
         return dict(
             zip(INPUTS, (*values, word_ids.astype(np.int64), word_mask.astype(np.float32)), strict=True)

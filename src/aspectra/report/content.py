@@ -15,12 +15,12 @@ from aspectra.report.labels import NO_ROLES, Roles
 if TYPE_CHECKING:
     import numpy as np
 
+    from aspectra.attention import Pieces
     from aspectra.report.change import Difference
     from aspectra.report.compare import Comparison
     from aspectra.report.evidence import Segment
     from aspectra.report.quality import Quality
     from aspectra.report.stats import Rating
-    from aspectra.studio.evidence import Pieces
 
 
 @dataclass(frozen=True)

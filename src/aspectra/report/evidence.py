@@ -12,9 +12,11 @@ from datetime import date
 import numpy as np
 import polars as pl
 
+from aspectra.attention import Pieces, attended
 from aspectra.detector import AspectDetector
 from aspectra.report.labels import Labels
-from aspectra.studio.evidence import Pieces, attended, varied
+from aspectra.topicmap.gamma import even_where_unknown
+from aspectra.topics import varied
 
 KINDS = ("typical", "recent", "least certain", "random")
 CANDIDATES = 60
@@ -119,6 +121,6 @@ def topic_segments(
     result = {}
     for topic, rows in lists.items():
         texts = [str(facts[row]["text"]) for row in rows]
-        surest = np.argsort(-np.nan_to_num(detector.topic_probabilities(texts)[:, topic]), kind="stable")
+        surest = np.argsort(-even_where_unknown(detector.topic_probabilities(texts))[:, topic], kind="stable")
         result[topic] = attended(detector, [texts[place] for place in varied(texts, surest, shown)])
     return result

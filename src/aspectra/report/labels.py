@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 
 from aspectra.errors import InputError
-from aspectra.labelling.gamma import PREFIX
 from aspectra.report.dates import choose_unit, day_of, period_number
 from aspectra.text.read import find_delimiter
+from aspectra.topicmap.gamma import PREFIX
 
 OWN = {
     "review": pl.UInt32, "segment": pl.UInt32, "text": pl.String, "aspect": pl.String, "probability": pl.Float32,

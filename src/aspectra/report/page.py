@@ -20,10 +20,10 @@ from aspectra.report.tables import Column, Table, tables, written
 from aspectra.report.words import count, percent
 
 if TYPE_CHECKING:
+    from aspectra.attention import Pieces
     from aspectra.report.content import Content
     from aspectra.report.evidence import Segment
     from aspectra.report.marks import Chart
-    from aspectra.studio.evidence import Pieces
 
 MOST_ROWS = 400
 """Longer tables are in the workbook only."""

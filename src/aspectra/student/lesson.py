@@ -11,10 +11,10 @@ import numpy as np
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features, compute_features
 from aspectra.encoder.pretrained import Encoder
-from aspectra.labelling.gamma import aspect_probabilities
 from aspectra.student.config import StudentConfig
 from aspectra.student.select import balanced, check_enough, passes
-from aspectra.teacher.train import encode
+from aspectra.teacher.encode import encode
+from aspectra.topicmap.gamma import aspect_probabilities
 
 FEATURES = "features"
 

@@ -20,6 +20,7 @@ from aspectra import rundir
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
 from aspectra.student.card import CONFIG, Card
+from aspectra.teacher.model import attend
 from aspectra.topicmap.topicmap import TopicMap
 
 HEAD, ENCODER, README = "head.safetensors", "encoder", "README.md"
@@ -49,22 +50,9 @@ class Head(nn.Module):
         for parameter in self.parameters():
             nn.init.zeros_(parameter)  # starts as the mean of the pieces, with no opinion
 
-    def attend(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """Weigh the pieces of each segment: mean, regular or smooth self-attention."""
-        uniform = mask / mask.sum(1, keepdim=True)  # B×L
-        if self.kind == "mean":
-            return uniform
-        query = torch.bmm(uniform.unsqueeze(1), hidden)  # B×1×D, q: mean of the hidden states
-        score = (
-            torch.bmm(query @ self.align.weight, hidden.transpose(1, 2)).squeeze(1) + query @ self.align.bias
-        )  # B×L
-        if self.kind == "smooth":
-            score = self.smoothness * torch.tanh(score)  # B×L, u
-        return torch.softmax(score.masked_fill(mask == 0, float("-inf")), dim=1)  # B×L, α
-
     def forward(self, hidden: Tensor, mask: Tensor) -> Answer:
         """Answer for hidden states (B×L×D) and a 0/1 mask (B×L) with at least one piece in each row."""
-        attention = self.attend(hidden, mask)  # B×L
+        attention = attend(hidden, mask, self.align, self.kind, self.smoothness)  # B×L, α
         pooled = torch.bmm(attention.unsqueeze(1), hidden).squeeze(1)  # B×D
         return Answer(attention, pooled, self.classify(pooled))  # logits: B×A
 

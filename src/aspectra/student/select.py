@@ -6,7 +6,7 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.labelling.gamma import entropy
+from aspectra.topicmap.gamma import entropy
 
 FEWEST = 10
 """An aspect that has topics must keep at least so many segments."""

@@ -16,6 +16,7 @@ import numpy as np
 from aspectra.config import GENERAL
 from aspectra.evaluate import Gold
 from aspectra.studio.actions import Desk, decided
+from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.suggest import FOLDS, Suggestion, known_words, suggest_by_dev, suggest_by_words
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -36,11 +37,7 @@ class Advisor:
         self.detector, self.gold = detector, gold
         self.seeds = {name: list(words) for name, words in seeds.items()} if seeds else {}
         self.fixed = {advice.topic: advice for advice in fixed}
-        self.beta = (
-            np.nan_to_num(detector.topic_probabilities(list(gold.texts)), nan=1 / len(detector.topics_.items))
-            if gold
-            else None
-        )
+        self.beta = even_where_unknown(detector.topic_probabilities(list(gold.texts))) if gold else None
         self.suggest = lru_cache(16)(self._suggest)
 
     def __call__(self, desk: Desk) -> list[Suggestion]:

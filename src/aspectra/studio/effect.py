@@ -15,7 +15,7 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.evaluate import gold_matrix, score
-from aspectra.labelling.gamma import fallback
+from aspectra.topicmap.gamma import fallback, no_known_words
 from aspectra.topicmap.topicmap import TopicMap
 
 FIGURES = ("f1_micro", "f1_macro", "f1_macro_without_general")
@@ -37,7 +37,7 @@ class Dev:
     def of(cls, beta: np.ndarray, gold: Sequence[frozenset[str]], shares: np.ndarray, seed: int = 0) -> Dev:
         n = len(beta)
         drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), DRAWS)
-        blind = np.isnan(beta).any(1)
+        blind = no_known_words(beta)
         safe = np.where(blind[:, None], 0, beta).astype(np.float64)
         return cls(safe, blind, tuple(gold), shares, np.vstack([np.ones(n), drawn]))
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aspectra import evaluate
+from aspectra.attention import attended
 from aspectra.errors import InputError, MapError
-from aspectra.labelling.gamma import aspect_probabilities, fallback
 from aspectra.rundir import TOPIC_MAP, write_atomic
 from aspectra.studio import effect, evidence
 from aspectra.studio.actions import decided
 from aspectra.studio.advice import Advisor
 from aspectra.studio.session import Session
 from aspectra.topicmap import agree
+from aspectra.topicmap.gamma import answer_probabilities
 from aspectra.topicmap.propose import propose_aspects
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -146,7 +147,7 @@ class Studio:
         """Return a topic's surest and boundary segments with the words the model attends to."""
         surest, boundary = evidence.surest(self.sample, topic), evidence.boundary(self.sample, topic)
         rows = [*surest, *boundary]
-        pieces = evidence.attended(self.detector, [self.sample.texts[row] for row in rows])
+        pieces = attended(self.detector, [self.sample.texts[row] for row in rows])
         probability = self.sample.beta[rows, topic].tolist()
         shown = [{"pieces": cut, "probability": p} for cut, p in zip(pieces, probability, strict=True)]
         return {"surest": shown[: len(surest)], "boundary": shown[len(surest) :]}
@@ -185,14 +186,12 @@ class Studio:
 
     def _labelled(self, texts: list[str], beta: np.ndarray) -> list[dict[str, Any]]:
         matrix, names = self.topic_map.matrix(), self.topic_map.aspects
-        blind = np.isnan(beta).any(1)
-        gamma, unmapped = aspect_probabilities(np.where(blind[:, None], 0, beta), matrix)
-        gamma[blind] = fallback(names, matrix, self.shares)
+        gamma, unmapped = answer_probabilities(beta, names, matrix, self.shares)
         best = gamma.argmax(1)
         return [
             {"pieces": pieces, "aspect": names[best[row]] if self.topic_map.mapped else None,
              "probability": float(gamma[row, best[row]]), "unmapped": float(unmapped[row])}
-            for row, pieces in enumerate(evidence.attended(self.detector, texts))
+            for row, pieces in enumerate(attended(self.detector, texts))
         ]  # fmt: skip
 
     def question(self) -> dict[str, Any] | None:

@@ -24,6 +24,23 @@ class Encoding:
     topics: Tensor  # B×D, s_A: the segment by its topics
 
 
+def attend(vectors: Tensor, mask: Tensor, align: nn.Linear, kind: str, smoothness: float) -> Tensor:
+    """Return α (B×L): the weight of each word in its segment by mean, regular or smooth self-attention.
+
+    `vectors` are B×L×D, `mask` is 0/1, B×L, `align` is W, b. Teacher and student share this function: words there,
+    word pieces here.
+    """
+    uniform = mask / mask.sum(1, keepdim=True)  # B×L
+    if kind == "mean":
+        return uniform
+    query = torch.bmm(uniform.unsqueeze(1), vectors)  # B×1×D, q: mean of the vectors
+    # qᵀ(W E_t + b) = (Wᵀq)ᵀE_t + qᵀb: one D×D product per segment instead of one per word
+    score = torch.bmm(query @ align.weight, vectors.transpose(1, 2)).squeeze(1) + query @ align.bias  # B×L
+    if kind == "smooth":
+        score = smoothness * torch.tanh(score)  # B×L, u
+    return torch.softmax(score + mask.log(), dim=1)  # B×L, α; log 0 takes padding out
+
+
 class Teacher(nn.Module):
     """Word vectors E are fixed; W, b (attention), V, c (topic classifier) and A (topic vectors) learn."""
 
@@ -38,25 +55,10 @@ class Teacher(nn.Module):
         self.classify = nn.Linear(width, len(topics))  # V, c
         self.topics = nn.Parameter(topics.clone())  # A, K×D
 
-    def attend(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        """Weigh the words of each segment: mean, regular or smooth self-attention."""
-        uniform = mask / mask.sum(1, keepdim=True)  # B×L
-        if self.kind == "mean":
-            return uniform
-        query = torch.bmm(uniform.unsqueeze(1), embedded)  # B×1×D, q: mean of the word vectors
-        # qᵀ(W E_t + b) = (Wᵀq)ᵀE_t + qᵀb: one D×D product per segment instead of one per word
-        score = (
-            torch.bmm(query @ self.align.weight, embedded.transpose(1, 2)).squeeze(1)
-            + query @ self.align.bias
-        )  # B×L
-        if self.kind == "smooth":
-            score = self.smoothness * torch.tanh(score)  # B×L, u
-        return torch.softmax(score + mask.log(), dim=1)  # B×L, α; log 0 takes padding out
-
     def forward(self, ids: Tensor, mask: Tensor) -> Encoding:
         """Encode segments given as word ids (B×L) and a 0/1 mask (B×L) with at least one word in each row."""
         embedded = functional.embedding(ids, self.vectors)  # B×L×D, E_x
-        attention = self.attend(embedded, mask)  # B×L, α
+        attention = attend(embedded, mask, self.align, self.kind, self.smoothness)  # B×L, α
         words = torch.bmm(attention.unsqueeze(1), embedded).squeeze(1)  # B×D, s_E
         beta = torch.softmax(self.classify(words), dim=1)  # B×K, β
         return Encoding(attention, words, beta, beta @ self.topics)  # s_A: B×D

@@ -19,7 +19,6 @@ from aspectra.teacher.model import Teacher
 from aspectra.vectors import Progress, WordVectors
 
 LOG_EVERY = 100
-ENCODE_BATCH = 4096
 FEWEST_STEPS, MOST_STEPS = 4_000, 12_000
 SMALL = 200_000
 """With fewer segments than this to train on, topics start from segments; one pass is then shorter than FEWEST_STEPS."""
@@ -128,19 +127,3 @@ def train(
         words = (tokens.select(batch, config.max_tokens) for batch in batches(rows, steps, config))
         optimise(teacher, words, partial(gradient.step, teacher, config), rate, config.clip, log)
     return Trained(teacher.eval(), history)
-
-
-def encode(teacher: Teacher, tokens: Ragged, max_tokens: int) -> np.ndarray:
-    """Return β for every row, N×K; a row without known words gets NaN."""
-    beta = np.full((len(tokens), len(teacher.topics)), np.nan, dtype=np.float32)
-    lengths = np.minimum(tokens.lengths, max_tokens)
-    order = np.argsort(lengths, kind="stable")
-    order = order[lengths[order] > 0]  # like lengths together: hardly any padding
-    with torch.inference_mode():
-        for start in range(0, len(order), ENCODE_BATCH):
-            rows = order[start : start + ENCODE_BATCH]
-            ids, mask = tokens.padded(rows, max_tokens)
-            beta[rows] = teacher(
-                torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))
-            ).beta.numpy()
-    return beta

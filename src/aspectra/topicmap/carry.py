@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aspectra.errors import RunError
+from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.suggest import Suggestion
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
@@ -69,7 +70,7 @@ def similarity(old: AspectDetector, new: AspectDetector, texts: Sequence[str]) -
     by_keywords = overlap(
         [item.keywords for item in old.topics_.items], [item.keywords for item in new.topics_.items]
     )
-    beta_old, beta_new = (np.nan_to_num(run.topic_probabilities(list(texts))) for run in (old, new))
+    beta_old, beta_new = (even_where_unknown(run.topic_probabilities(list(texts))) for run in (old, new))
     return np.asarray((np.clip(by_words, 0, 1) + by_keywords + cosine(beta_old.T, beta_new.T)) / 3)
 
 

@@ -13,8 +13,8 @@ from aspectra.bench.protocol import Frozen, Task
 from aspectra.corpus import Ragged
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import gold_matrix
-from aspectra.labelling.gamma import aspect_probabilities, fallback
 from aspectra.teacher.train import start_topics
+from aspectra.topicmap.gamma import answer_probabilities
 from aspectra.topicmap.suggest import suggest_by_dev
 
 TopicProbabilities = Callable[[Sequence[str]], np.ndarray]
@@ -128,8 +128,6 @@ def map_by_dev(topics: TopicProbabilities, task: Task) -> Frozen:
     shares = beta.mean(0)
 
     def probabilities(texts: Sequence[str]) -> np.ndarray:
-        gamma, _ = aspect_probabilities(topics(texts), matrix)
-        gamma[gamma.sum(1) < 0.5] = fallback(task.aspects, matrix, shares)
-        return gamma
+        return answer_probabilities(topics(texts), task.aspects, matrix, shares)[0]
 
     return Frozen(probabilities, {"dev_estimate": outcome.honest})

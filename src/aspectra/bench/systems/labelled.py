@@ -13,6 +13,7 @@ from aspectra.bench.protocol import Frozen, Task
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.evaluate import averages, count_confusion, gold_matrix
 from aspectra.student.config import StudentConfig
+from aspectra.topicmap.gamma import even_where_unknown
 
 FOLDS = 5
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -52,7 +53,7 @@ class TeacherWithLabels:
 
         def logs(texts: Sequence[str]) -> np.ndarray:
             beta = detector.topic_probabilities(list(texts))
-            return np.asarray(np.log(np.nan_to_num(beta, nan=1 / beta.shape[1]) + 1e-4))
+            return np.asarray(np.log(even_where_unknown(beta) + 1e-4))
 
         def features(texts: Sequence[str]) -> np.ndarray:
             return np.asarray((logs(texts) - middle) / width)

@@ -1,7 +1,8 @@
-"""Topic probabilities and a topic map → labels (paper: γ and ŷ). One row a segment: aspect, probability, entropy, margin, evidence.
+"""Topic probabilities β and a topic map → aspect probabilities γ → labels (paper: γ and ŷ), one row per segment.
 
-γ_a = Σ β_k over the topics mapped to a, renormalised over what is mapped: otherwise mass on unmapped topics would look like certainty. How
-much that was is reported as `unmapped`. A segment without known words answers General, or the aspects' prior if there is no General.
+γ_a is the sum of β_k over the topics mapped to a, divided by the mass of all mapped topics: otherwise mass on
+unmapped topics would look like certainty. That mass is reported as `unmapped`. A segment without known words has
+β = NaN. Its answer is General, or the aspects' prior if there is no General: `answer_probabilities` is the one rule.
 """
 
 from __future__ import annotations
@@ -24,13 +25,35 @@ def aspect_probabilities(beta: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarr
 
 
 def fallback(aspects: tuple[str, ...], matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the γ (A) of a segment of which nothing is known: General, or the prior by the topics' shares."""
+    """Return γ (A) of a segment of which nothing is known: General, or the prior by the topics' shares."""
     if GENERAL in aspects:
         return np.array([aspect == GENERAL for aspect in aspects], dtype=np.float32)
     prior = shares @ matrix
-    return np.asarray(
-        prior / prior.sum() if prior.sum() > 0 else matrix.sum(0) / matrix.sum(), dtype=np.float32
-    )
+    if not prior.sum() > 0:
+        prior = matrix.sum(0)
+    return np.asarray(prior / max(prior.sum(), 1e-30), dtype=np.float32)
+
+
+def answer_probabilities(
+    beta: np.ndarray, aspects: tuple[str, ...], matrix: np.ndarray, shares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return γ (N×A) and the unmapped mass (N) of every segment, also of those without known or mapped words.
+
+    `shares` (K) are the topics' shares of the corpus; they give the prior.
+    """
+    gamma, unmapped = aspect_probabilities(np.where(no_known_words(beta)[:, None], 0, beta), matrix)
+    gamma[gamma.sum(1) < 0.5] = fallback(aspects, matrix, shares)  # no known word, or all mass is unmapped
+    return gamma, unmapped
+
+
+def no_known_words(beta: np.ndarray) -> np.ndarray:
+    """Tell which segments (N) have no known word: their β is NaN."""
+    return np.asarray(np.isnan(beta).any(1))
+
+
+def even_where_unknown(beta: np.ndarray) -> np.ndarray:
+    """Give segments without known words the same β for every topic, where no map says what to answer."""
+    return np.asarray(np.nan_to_num(beta, nan=1 / beta.shape[1]))
 
 
 def entropy(gamma: np.ndarray) -> np.ndarray:
@@ -70,14 +93,10 @@ def label_beta(
     shares: np.ndarray,
     only: tuple[str, ...] | None = None,
 ) -> pl.DataFrame:
-    """Label segments from their β (N×K; NaN rows have no known words)."""
+    """Label segments from their β (N×K; NaN for a segment without known words)."""
     aspects, matrix = restrict(topic_map, only)
-    blind = known_words == 0
-    safe = np.where(blind[:, None], 0, beta)
-    gamma, unmapped = aspect_probabilities(safe, matrix)
-    gamma[gamma.sum(1) < 0.5] = fallback(
-        aspects, matrix, shares
-    )  # blind, or all its mass is on unmapped topics
+    unknown = no_known_words(beta)
+    gamma, unmapped = answer_probabilities(beta, aspects, matrix, shares)
     best = gamma.argmax(1)
     columns = {
         "aspect": pl.Series(aspects).gather(best),
@@ -85,7 +104,7 @@ def label_beta(
         "entropy": entropy(gamma).astype(np.float32),
         "margin": margin(gamma).astype(np.float32),
         "unmapped": unmapped.astype(np.float32),
-        "topic": pl.Series(safe.argmax(1), dtype=pl.Int32).set(pl.Series(blind), None),
+        "topic": pl.Series(beta.argmax(1), dtype=pl.Int32).set(pl.Series(unknown), None),
         "known_words": known_words.astype(np.int32),
     }
     return pl.DataFrame(

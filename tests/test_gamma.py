@@ -4,7 +4,7 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
-from aspectra.labelling.gamma import entropy, label_beta, margin
+from aspectra.topicmap.gamma import entropy, label_beta, margin
 from aspectra.topicmap.topicmap import Choice, TopicMap
 
 AT = "2024-05-01T10:00:00+00:00"

@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
-from aspectra.attention import Explanation, explain, to_html, top, verdict
+from aspectra.attention import Explanation, attended, explain, find_words, to_html, top, verdict
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
+from aspectra.evaluate import Gold
 from aspectra.labelling.labeller import StudentLabeller, load_student
 
+HOSTILE = '<img src=x onerror="alert(1)"> the coffee </script> & more'
 TEXT = "The pump is LOUD, <b>and</b> the coffee tastes bitter!"
 
 
@@ -78,3 +81,42 @@ def test_the_page_shades_words_and_escapes_them(model: StudentLabeller) -> None:
 def test_a_text_without_a_word_is_refused(detector: AspectDetector) -> None:
     with pytest.raises(InputError, match="There is no word in the text"):
         explain(detector, "  ")
+
+
+def test_pieces_join_to_the_text_and_weights_average_to_one(detector: AspectDetector, gold: Gold) -> None:
+    for text, pieces in zip(gold.texts[:50], attended(detector, gold.texts[:50]), strict=True):
+        assert "".join(piece for piece, _ in pieces) == text
+        weights = [weight for _, weight in pieces if weight is not None]
+        known = detector.vocabulary_.encode(pl.Series([text])).lengths[0]
+        assert len(weights) == min(known, detector.max_tokens)
+        assert not weights or np.mean(weights) == pytest.approx(1, abs=0.01)
+
+
+def test_weights_stand_on_the_words_that_the_teacher_read(detector: AspectDetector) -> None:
+    text = "My COFFEE's taste, and the Milk: wonderful coffees!"
+    ids = detector.vocabulary_.encode(pl.Series([text])).ids
+    marked = [piece for piece, weight in attended(detector, [text])[0] if weight is not None]
+    assert [detector.vocabulary_.index[word] for word in ("coffee", "taste", "milk")] == ids[:3].tolist()
+    assert marked[:3] == ["COFFEE's", "taste", "Milk"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [HOSTILE, "İstanbul’da kahve ☕", "القهوة لذيذة جدا", "コーヒーが美味しい。", "ΟΔΟΣ ΚΑΦΕΣ", "", "!!!"],
+)
+def test_any_text_can_be_cut(detector: AspectDetector, text: str) -> None:
+    assert "".join(piece for piece, _ in attended(detector, [text])[0]) == text
+
+
+def test_words_are_found_where_they_stand_even_if_capitals_grow() -> None:
+    words = find_words("İİ Kahve’ye kahve", ["i̇i̇", "kahve'ye", "kahve"])
+    assert words == [(0, 2), (3, 11), (12, 17)]
+
+
+def test_words_beyond_those_the_teacher_reads_have_no_weight(detector: AspectDetector) -> None:
+    text = " ".join(["coffee"] * (detector.max_tokens + 2))
+    pieces = attended(detector, [text])[0]
+    assert [weight for piece, weight in pieces if piece == "coffee"] == pytest.approx(
+        [1.0] * detector.max_tokens
+    )
+    assert pieces[-1] == (" coffee coffee", None)

@@ -1,0 +1,27 @@
+"""What a trained teacher says: segments as word ids in, topic probabilities β out (paper: inference). No training here."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from aspectra.corpus import Ragged
+from aspectra.teacher.model import Teacher
+
+BATCH = 4096
+
+
+def encode(teacher: Teacher, tokens: Ragged, max_tokens: int) -> np.ndarray:
+    """Return β for every row, N×K; a row without known words gets NaN."""
+    beta = np.full((len(tokens), len(teacher.topics)), np.nan, dtype=np.float32)
+    lengths = np.minimum(tokens.lengths, max_tokens)
+    order = np.argsort(lengths, kind="stable")
+    order = order[lengths[order] > 0]  # like lengths together: hardly any padding
+    with torch.inference_mode():
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            ids, mask = tokens.padded(rows, max_tokens)
+            beta[rows] = teacher(
+                torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))
+            ).beta.numpy()
+    return beta
