@@ -9,7 +9,16 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, preci
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.evaluate import Gold, cohens_kappa, coverage_curve, keep_only, read_gold, score
+from aspectra.evaluate import (
+    Gold,
+    accuracy_at_shares,
+    cohens_kappa,
+    coverage_curve,
+    keep_only,
+    objective,
+    read_gold,
+    score,
+)
 
 ASPECTS = ("Image", "Sound", "Price", GENERAL)
 
@@ -27,72 +36,72 @@ def one_each(names: list[str]) -> list[frozenset[str]]:
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
 def test_f1_equals_scikit_learn(average: str) -> None:
     gold, predicted = drawn(seed=1)
-    report = score(one_each(gold), predicted, ASPECTS)
-    assert getattr(report, f"f1_{average}") == pytest.approx(f1_score(gold, predicted, average=average))
+    scores = score(one_each(gold), predicted, ASPECTS)
+    assert getattr(scores, f"f1_{average}") == pytest.approx(f1_score(gold, predicted, average=average))
 
 
 def test_weighted_precision_and_recall_equal_scikit_learn() -> None:
     gold, predicted = drawn(seed=2)
-    report = score(one_each(gold), predicted, ASPECTS)
-    assert report.precision_weighted == pytest.approx(precision_score(gold, predicted, average="weighted"))
-    assert report.recall_weighted == pytest.approx(recall_score(gold, predicted, average="weighted"))
-    assert report.accuracy == report.f1_micro == pytest.approx(np.mean(np.array(gold) == predicted))
+    scores = score(one_each(gold), predicted, ASPECTS)
+    assert scores.precision_weighted == pytest.approx(precision_score(gold, predicted, average="weighted"))
+    assert scores.recall_weighted == pytest.approx(recall_score(gold, predicted, average="weighted"))
+    assert scores.accuracy == scores.f1_micro == pytest.approx(np.mean(np.array(gold) == predicted))
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_f1_without_general_equals_scikit_learn_with_the_other_labels(average: str) -> None:
     gold, predicted = drawn(seed=3)
-    report = score(one_each(gold), predicted, ASPECTS)
+    scores = score(one_each(gold), predicted, ASPECTS)
     expected = f1_score(gold, predicted, labels=list(ASPECTS[:-1]), average=average)
-    assert getattr(report, f"f1_{average}_without_general") == pytest.approx(expected)
+    assert getattr(scores, f"f1_{average}_without_general") == pytest.approx(expected)
 
 
 def test_per_aspect_scores_and_confusion_equal_scikit_learn() -> None:
     gold, predicted = drawn(seed=4)
-    report = score(one_each(gold), predicted, ASPECTS)
-    np.testing.assert_array_equal(report.confusion, confusion_matrix(gold, predicted, labels=ASPECTS))
+    scores = score(one_each(gold), predicted, ASPECTS)
+    np.testing.assert_array_equal(scores.confusion, confusion_matrix(gold, predicted, labels=ASPECTS))
     np.testing.assert_allclose(
-        [row.f1 for row in report.per_aspect], f1_score(gold, predicted, labels=ASPECTS, average=None)
+        [row.f1 for row in scores.per_aspect], f1_score(gold, predicted, labels=ASPECTS, average=None)
     )
-    assert [row.support for row in report.per_aspect] == [gold.count(aspect) for aspect in ASPECTS]
-    assert [row.predicted for row in report.per_aspect] == [predicted.count(aspect) for aspect in ASPECTS]
+    assert [row.support for row in scores.per_aspect] == [gold.count(aspect) for aspect in ASPECTS]
+    assert [row.predicted for row in scores.per_aspect] == [predicted.count(aspect) for aspect in ASPECTS]
 
 
 def test_any_of_several_gold_aspects_is_right() -> None:
-    report = score([frozenset(["Image", "Sound"])] * 2, ["Image", "Sound"], ASPECTS)
-    assert report.f1_micro == 1.0
-    assert [row.support for row in report.per_aspect] == [1, 1, 0, 0]
+    scores = score([frozenset(["Image", "Sound"])] * 2, ["Image", "Sound"], ASPECTS)
+    assert scores.f1_micro == 1.0
+    assert [row.support for row in scores.per_aspect] == [1, 1, 0, 0]
 
 
 def test_a_wrong_answer_to_several_gold_aspects_counts_against_the_first_in_the_order_of_aspects() -> None:
-    report = score([frozenset(["Sound", "Image"])], ["Price"], ASPECTS)
-    assert report.confusion[ASPECTS.index("Image")][ASPECTS.index("Price")] == 1
-    assert report.f1_micro == 0.0
+    scores = score([frozenset(["Sound", "Image"])], ["Price"], ASPECTS)
+    assert scores.confusion[ASPECTS.index("Image")][ASPECTS.index("Price")] == 1
+    assert scores.f1_micro == 0.0
 
 
 def test_macro_leaves_out_aspects_that_never_occur() -> None:
-    report = score(one_each(["Image", "Sound"]), ["Image", "Sound"], ASPECTS)
-    assert report.f1_macro == 1.0
-    assert report.per_aspect[ASPECTS.index("Price")].f1 == 0.0
+    scores = score(one_each(["Image", "Sound"]), ["Image", "Sound"], ASPECTS)
+    assert scores.f1_macro == 1.0
+    assert scores.per_aspect[ASPECTS.index("Price")].f1 == 0.0
 
 
 def test_majority_is_the_score_of_always_answering_the_most_frequent_aspect() -> None:
     gold, predicted = drawn(seed=5)
-    report = score(one_each(gold), predicted, ASPECTS)
+    scores = score(one_each(gold), predicted, ASPECTS)
     constant = [GENERAL] * len(gold)
-    assert report.majority_aspect == GENERAL
-    assert report.majority_f1_micro == pytest.approx(f1_score(gold, constant, average="micro"))
-    assert report.majority_f1_macro == pytest.approx(f1_score(gold, constant, average="macro"))
-    assert report.majority_f1_weighted == pytest.approx(f1_score(gold, constant, average="weighted"))
+    assert scores.majority_aspect == GENERAL
+    assert scores.majority_f1_micro == pytest.approx(f1_score(gold, constant, average="micro"))
+    assert scores.majority_f1_macro == pytest.approx(f1_score(gold, constant, average="macro"))
+    assert scores.majority_f1_weighted == pytest.approx(f1_score(gold, constant, average="weighted"))
 
 
 def test_only_general_leaves_nothing_without_general() -> None:
-    report = score(one_each([GENERAL]), [GENERAL], ASPECTS)
-    assert report.f1_micro_without_general == report.f1_macro_without_general == 0.0
-    assert report.f1_macro == 1.0
+    scores = score(one_each([GENERAL]), [GENERAL], ASPECTS)
+    assert scores.f1_micro_without_general == scores.f1_macro_without_general == 0.0
+    assert scores.f1_macro == 1.0
 
 
-def test_a_report_survives_json() -> None:
+def test_scores_survive_json() -> None:
     gold, predicted = drawn(seed=6)
     values = score(one_each(gold), predicted, ASPECTS).to_dict()
     again = json.loads(json.dumps(values))
@@ -126,6 +135,12 @@ def test_a_bad_gold_line_is_named(tmp_path: Path, line: bytes, message: str) -> 
     path.write_bytes(b'{"text": "a", "aspects": ["Image"]}\n' + line)
     with pytest.raises(InputError, match=message):
         read_gold(path)
+
+
+def test_gold_is_read_from_a_path_given_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text('{"text": "a", "aspects": ["Image"]}')
+    assert read_gold(str(path)) == read_gold(path)
 
 
 def test_gold_without_segments_is_refused(tmp_path: Path) -> None:
@@ -178,3 +193,20 @@ def test_kappa_equals_scikit_learn_and_is_unknown_without_pairs() -> None:
     assert cohens_kappa(Counter(zip(first, second, strict=True))) == pytest.approx(expected)
     assert cohens_kappa({("Sound", "Sound"): 3}) == 1
     assert cohens_kappa({}) is None
+
+
+def test_coverage_at_given_shares_answers_the_surest_first() -> None:
+    curve = accuracy_at_shares([False, True], np.array([0.6, 0.9]), np.linspace(0.05, 1, 20))
+    assert curve[9] == [pytest.approx(0.5), 1.0]
+    assert curve[-1] == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("general", [True, False])
+def test_the_objective_equals_the_scores_for_every_option(general: bool) -> None:
+    rng = np.random.default_rng(4)
+    answers = rng.integers(4, size=(50, 3))
+    gold = [frozenset(rng.choice(ASPECTS, rng.integers(1, 3), replace=False)) for _ in range(50)]
+    member = np.array([[aspect in names for aspect in ASPECTS] for names in gold])
+    each = [score(gold, [ASPECTS[number] for number in column], ASPECTS) for column in answers.T]
+    expected = [(one.f1_micro + one.f1_macro) / 2 if general else one.f1_weighted for one in each]
+    np.testing.assert_allclose(objective(answers, member, general), expected)

@@ -82,7 +82,7 @@ def test_topics_and_scores_are_those_that_the_other_commands_print(
 ) -> None:
     told = json.loads(aspectra("evaluate", run, gold_file, "--json").out)
     assert content.quality.grade is not None
-    assert json.loads(json.dumps(content.quality.grade.report.to_dict())) == told
+    assert json.loads(json.dumps(content.quality.grade.scores.to_dict())) == told
     topics = json.loads(aspectra("topics", run, "--json").out)["items"]
     assert {line.id: line.coherence for line in content.quality.topics} == {
         item["id"]: item["coherence"] for item in topics
@@ -143,7 +143,7 @@ def test_the_tables_hold_what_the_pictures_show(content: Content) -> None:
     assert len(made["trend"].rows) == len(content.trend.names) * len(content.aspects)
     assert (
         made["confusion"].frame().drop("gold ↓ answer →").sum_horizontal().sum()
-        == content.quality.grade.report.n
+        == content.quality.grade.scores.n
     )  # type: ignore[union-attr]
 
 

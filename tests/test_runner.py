@@ -13,11 +13,10 @@ from aspectra.bench import runner
 from aspectra.bench.ablations import ABLATIONS
 from aspectra.bench.choose import choose_sets, choose_systems, quality_cells
 from aspectra.bench.protocol import Frozen, Task
-from aspectra.bench.runner import Cell, News, Outcome, coverage, run_cells
+from aspectra.bench.runner import Cell, News, Outcome, run_cells
 from aspectra.bench.sets import SAMPLE
 from aspectra.bench.systems import SYSTEMS
 from aspectra.errors import InputError
-from aspectra.evaluate import Gold
 
 FAST = "majority,kmeans,lda,teacher,teacher+dev"
 
@@ -138,13 +137,6 @@ def test_a_variant_changes_nothing_in_the_shared_fit(home: Path, outcomes: list[
     (other,) = run_cells(cells, None, home, 1, ignore)
     assert other.values["config"]["fit"]["attention"] == "mean"
     assert {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()} == before
-
-
-def test_coverage_answers_the_surest_first() -> None:
-    gold = Gold(("a", "b"), (frozenset(["X"]), frozenset(["X"])))
-    curve = coverage(gold, np.array([[0.4, 0.6], [0.9, 0.1]]), ("X", "Y"))
-    assert curve[9] == [pytest.approx(0.5), 1.0]
-    assert curve[-1] == [1.0, 0.5]
 
 
 def test_without_data_the_sample_is_measured() -> None:

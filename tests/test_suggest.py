@@ -8,7 +8,6 @@ from aspectra.topicmap.suggest import (
     DevSuggestion,
     answer,
     known_words,
-    objective,
     suggest_by_dev,
     suggest_by_words,
 )
@@ -163,19 +162,6 @@ def test_the_same_seed_gives_the_same_suggestion_and_leaves_its_input_alone() ->
     before = beta.copy()
     assert suggest_by_dev(beta, gold, ASPECTS, seed=3) == suggest_by_dev(beta, gold, ASPECTS, seed=3)
     np.testing.assert_array_equal(beta, before)
-
-
-@pytest.mark.parametrize("general", [True, False])
-def test_the_objective_equals_the_report_for_every_option(general: bool) -> None:
-    rng = np.random.default_rng(4)
-    answers = rng.integers(4, size=(50, 3))
-    gold = [frozenset(rng.choice(ASPECTS, rng.integers(1, 3), replace=False)) for _ in range(50)]
-    member = np.array([[aspect in names for aspect in ASPECTS] for names in gold])
-    reports = [score(gold, [ASPECTS[number] for number in column], ASPECTS) for column in answers.T]
-    expected = [
-        (report.f1_micro + report.f1_macro) / 2 if general else report.f1_weighted for report in reports
-    ]
-    np.testing.assert_allclose(objective(answers, member, general), expected)
 
 
 def test_a_row_of_topics_is_needed_for_each_segment() -> None:

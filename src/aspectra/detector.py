@@ -172,7 +172,7 @@ class AspectDetector(BaseEstimator):
         dev: Gold | Path | str | None = None,
     ) -> Self:
         """Map topics by a suggestion: from aspect names, better with seed words, best with labelled segments."""
-        dev = read_gold(Path(dev)) if isinstance(dev, str | Path) else dev
+        dev = read_gold(dev) if isinstance(dev, str | Path) else dev
         names = tuple(aspects or seeds or (sorted(set().union(*dev.aspects)) if dev else ()))
         if not names:
             raise MapError("Nothing to map to: give aspects, seeds or dev.")

@@ -1,8 +1,9 @@
-"""Score predicted aspects against gold aspects: a gold file or sets of names in, a `Report` of exactly named metrics out.
+"""Score predicted aspects against gold aspects: gold and answers in, `Scores` with exactly named metrics out.
 
-A segment with several gold aspects counts as right if the prediction is any of them: its gold is then the predicted one, else its
-first in the order of `aspects`. Scores are fractions from 0 to 1. Macro F1 averages over the aspects that occur in gold or
-prediction. Beside the scores stands what always answering the most frequent aspect would get.
+A segment with several gold aspects counts as right if the prediction is any of them: its gold is then the
+predicted one, else its first in the order of `aspects`. Scores are fractions from 0 to 1. Macro F1 averages
+over the aspects that occur in gold or prediction. For comparison, `Scores` also says what always answering the
+most frequent aspect would get. Every F1, the objective, coverage curves and Cohen's kappa are computed here.
 """
 
 from __future__ import annotations
@@ -45,8 +46,11 @@ class AspectScore:
 
 
 @dataclass(frozen=True)
-class Report:
-    """`accuracy` equals `f1_micro`, as every segment gets one answer; `confusion` has gold in rows, predictions in columns."""
+class Scores:
+    """`confusion` has gold in rows, predictions in columns.
+
+    `accuracy` equals `f1_micro`, as every segment gets one answer.
+    """
 
     n: int
     aspects: tuple[str, ...]
@@ -69,16 +73,17 @@ class Report:
         return dataclasses.asdict(self)
 
 
-def read_gold(path: Path) -> Gold:
-    """Read JSON lines such as {"text": "Great sound.", "aspects": ["Sound"]}, plain or .gz; blank lines are passed over."""
+def read_gold(path: str | Path) -> Gold:
+    """Read JSON lines such as {"text": "Great sound.", "aspects": ["Sound"]}, plain or .gz; skip blank lines."""
     lines = enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
     rows = [read_gold_line(line, f"{path}, line {number}") for number, line in lines if line.strip()]
     if not rows:
-        raise InputError(f'{path} has no segments. Write one a line: {{"text": "…", "aspects": ["…"]}}.')
+        raise InputError(f'{path} has no segments. Write one per line: {{"text": "…", "aspects": ["…"]}}.')
     return Gold(texts=tuple(text for text, _ in rows), aspects=tuple(aspects for _, aspects in rows))
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
+    path = Path(path)
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix == ".gz" else data
@@ -119,7 +124,7 @@ def keep_only(gold: Gold, aspects: Sequence[str]) -> Gold:
     return Gold(texts=tuple(text for text, _ in kept), aspects=tuple(names for _, names in kept))
 
 
-def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Sequence[str]) -> Report:
+def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Sequence[str]) -> Scores:
     member = gold_matrix(gold, aspects)
     answers = answer_numbers(predicted, aspects)
     if len(member) != len(answers):
@@ -130,7 +135,7 @@ def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Seq
     most_frequent = int(member.sum(axis=0).argmax())
     majority = averages(count_confusion(member, np.full_like(answers, most_frequent)), aspects)
     averaged = averages(confusion, aspects)
-    return Report(
+    return Scores(
         n=len(member),
         aspects=tuple(aspects),
         per_aspect=score_aspects(confusion, aspects),
@@ -168,21 +173,32 @@ def answer_numbers(predicted: Sequence[str], aspects: Sequence[str]) -> np.ndarr
     return np.array([number[name] for name in predicted], dtype=np.int64)
 
 
+def resolve(member: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which answers are right and which gold aspect each counts for.
+
+    `member` is N×A, `answers` and both results are N×O: O alternative answers to each segment.
+    """
+    right = np.take_along_axis(member, answers, axis=1)
+    return right, np.where(right, answers, member.argmax(axis=1)[:, None])
+
+
 def count_confusion(member: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Count gold × predicted from N×A gold memberships and N answers, several gold aspects resolved as the module says."""
-    right = member[np.arange(len(answers)), answers]
-    truth = np.where(right, answers, member.argmax(axis=1))
+    """Count gold × predicted from N×A gold memberships and N answers."""
+    truth = resolve(member, answers[:, None])[1][:, 0]
     n_aspects = member.shape[1]
     return np.bincount(truth * n_aspects + answers, minlength=n_aspects**2).reshape(n_aspects, n_aspects)
 
 
+def f1_from_counts(hits: np.ndarray, support: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Return F1 per aspect, 0 for an aspect in neither gold nor predictions."""
+    return np.asarray(2 * hits / np.maximum(support + predicted, 1))
+
+
 def rates(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return precision, recall and F1 per aspect, 0 where undefined."""
-    right, support, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-    return tuple(
-        top / np.maximum(below, 1)
-        for top, below in ((right, predicted), (right, support), (2 * right, support + predicted))
-    )
+    hits, support, predicted = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    precision, recall = hits / np.maximum(predicted, 1), hits / np.maximum(support, 1)
+    return precision, recall, f1_from_counts(hits, support, predicted)
 
 
 def score_aspects(confusion: np.ndarray, aspects: Sequence[str]) -> tuple[AspectScore, ...]:
@@ -195,20 +211,46 @@ def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
     precision, recall, f1 = rates(confusion)
     support, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
     occurs = support + predicted > 0
-    specific = np.array([aspect != GENERAL for aspect in aspects])
-    counted = occurs & specific
+    counted = occurs & np.array([aspect != GENERAL for aspect in aspects])
+    hits_counted = np.diag(confusion)[counted].sum()
     values = {
         "f1_micro": np.trace(confusion) / confusion.sum(),
         "f1_macro": f1[occurs].mean(),
         "precision_weighted": np.average(precision, weights=support),
         "recall_weighted": np.average(recall, weights=support),
         "f1_weighted": np.average(f1, weights=support),
-        "f1_micro_without_general": 2
-        * np.diag(confusion)[counted].sum()
-        / max((support + predicted)[counted].sum(), 1),
+        "f1_micro_without_general": 2 * hits_counted / max((support + predicted)[counted].sum(), 1),
         "f1_macro_without_general": f1[counted].mean() if counted.any() else 0.0,
     }
     return {name: float(value) for name, value in values.items()}
+
+
+def average_scores(member: np.ndarray, answers: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
+    """Return the averaged metrics of N answers to segments whose gold is `member`, N×A."""
+    return averages(count_confusion(member, answers), aspects)
+
+
+def objective(answers: np.ndarray, member: np.ndarray, general: bool) -> np.ndarray:
+    """Score O alternative answers to each segment at once; answers N×O, member N×A, result O.
+
+    This is what every choice on labelled segments maximises: the mean of micro and macro F1 or, if General
+    is not among the aspects, weighted F1.
+    """
+    n_segments, n_options = answers.shape
+    n_aspects = member.shape[1]
+    right, truth = resolve(member, answers)
+
+    def count(numbers: np.ndarray, where: np.ndarray) -> np.ndarray:
+        flat = (numbers + n_aspects * np.arange(n_options))[where]
+        return np.bincount(flat, minlength=n_options * n_aspects).reshape(n_options, n_aspects)
+
+    everywhere = np.ones_like(right)
+    hits, support, predicted = count(answers, right), count(truth, everywhere), count(answers, everywhere)
+    f1 = f1_from_counts(hits, support, predicted)
+    if not general:
+        return np.asarray((f1 * support).sum(axis=1) / n_segments)
+    occurring = (support + predicted > 0).sum(axis=1)
+    return np.asarray((hits.sum(axis=1) / n_segments + f1.sum(axis=1) / occurring) / 2)
 
 
 def cohens_kappa(pairs: Mapping[tuple[str | None, str | None], int]) -> float | None:
@@ -242,12 +284,12 @@ class Coverage:
 class Grade:
     """Scores on gold segments, and how they depend on the confidence that is asked for."""
 
-    report: Report
+    scores: Scores
     curve: tuple[Coverage, ...]
 
 
-class Labeller(Protocol):
-    """What labels segments, one row each: an AspectDetector, or one with its student."""
+class SegmentLabeller(Protocol):
+    """What can be graded: anything that labels segments, one row each."""
 
     @property
     def classes_(self) -> np.ndarray: ...
@@ -255,7 +297,7 @@ class Labeller(Protocol):
     def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame: ...
 
 
-def grade(labeller: Labeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
+def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
     """Label gold segments and score the answers, which are restricted to `only` if given."""
     frame = labeller.label_segments(gold.texts, only)
     answers = frame["aspect"].to_list()
@@ -266,14 +308,31 @@ def grade(labeller: Labeller, gold: Gold, only: tuple[str, ...] | None = None) -
     )
 
 
+def accuracy_of_surest(
+    right: Sequence[bool] | np.ndarray, confidence: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the answers' places, the surest first, and the accuracy of the surest 1, 2, … N."""
+    order = np.argsort(-confidence, kind="stable")
+    return order, np.cumsum(np.asarray(right, dtype=float)[order]) / np.arange(1, len(order) + 1)
+
+
+def accuracy_at_shares(
+    right: Sequence[bool] | np.ndarray, confidence: np.ndarray, shares: np.ndarray
+) -> list[list[float]]:
+    """Return [share answered, accuracy on it] for given shares, so that curves of several seeds can be averaged."""
+    accuracy = accuracy_of_surest(right, confidence)[1]
+    counts = np.maximum(1, np.round(shares * len(accuracy)).astype(int))
+    return [[float(share), float(accuracy[count - 1])] for share, count in zip(shares, counts, strict=True)]
+
+
 def coverage_curve(right: Sequence[bool], confidence: np.ndarray, points: int = 20) -> tuple[Coverage, ...]:
     """Ask for ever less confidence until all answers count; equally confident ones come together."""
-    order = np.argsort(-confidence, kind="stable")
-    accuracy = np.cumsum(np.asarray(right, dtype=float)[order]) / np.arange(1, len(order) + 1)
+    order, accuracy = accuracy_of_surest(right, confidence)
     sure = confidence[order]
     last = np.flatnonzero(np.append(sure[1:] < sure[:-1], True))  # the last of each equal run
-    wanted = np.linspace(1 / points, 1, points) * len(order)
-    chosen = sorted(
-        {int(last[np.searchsorted(last + 1, want - 1e-9).clip(0, len(last) - 1)]) for want in wanted}
+    wanted = np.linspace(1 / points, 1, points) * len(sure)
+    found = last[np.searchsorted(last + 1, wanted - 1e-9).clip(0, len(last) - 1)]
+    return tuple(
+        Coverage(float(sure[at]), (at + 1) / len(sure), float(accuracy[at]))
+        for at in sorted(set(found.tolist()))
     )
-    return tuple(Coverage(float(sure[at]), (at + 1) / len(order), float(accuracy[at])) for at in chosen)

@@ -25,7 +25,7 @@ from aspectra.bench.protocol import Exam, System, Task, data_mark
 from aspectra.bench.sets import find_set, prepare_folders
 from aspectra.bench.versions import CELL_CODE, code_mark, versions
 from aspectra.errors import AspectraError
-from aspectra.evaluate import Gold, averages, count_confusion, gold_matrix, score
+from aspectra.evaluate import accuracy_at_shares, average_scores, gold_matrix, score
 from aspectra.rundir import fingerprint, read_json, write_json
 from aspectra.teacher.train import torch_threads
 
@@ -173,29 +173,15 @@ def examine(system: System, task: Task) -> dict[str, Any]:
     exam = Exam(task)
     with exam.sealed():
         frozen = system.fit(task)
-        dev = scores(task.dev, np.asarray(frozen.probabilities(task.dev.texts)), task.aspects)
+        on_dev = np.asarray(frozen.probabilities(task.dev.texts)).argmax(1)
+        dev = average_scores(gold_matrix(task.dev.aspects, task.aspects), on_dev, task.aspects)
     exam.freeze(frozen)
     gold, answers = exam.answer()
-    names = [task.aspects[place] for place in answers.argmax(1)]
-    report = score(gold.aspects, names, task.aspects).to_dict()
+    chosen = answers.argmax(1)
+    right = gold_matrix(gold.aspects, task.aspects)[np.arange(len(chosen)), chosen]
     return {
-        "test": report,
+        "test": score(gold.aspects, [task.aspects[place] for place in chosen], task.aspects).to_dict(),
         "dev": dev,
-        "coverage": coverage(gold, answers, task.aspects),
+        "coverage": accuracy_at_shares(right, answers.max(1), COVERAGES),
         "facts": frozen.facts,
     }
-
-
-def scores(gold: Gold, answers: np.ndarray, aspects: tuple[str, ...]) -> dict[str, float]:
-    return averages(count_confusion(gold_matrix(gold.aspects, aspects), answers.argmax(1)), aspects)
-
-
-def coverage(gold: Gold, answers: np.ndarray, aspects: tuple[str, ...]) -> list[list[float]]:
-    """Return [share answered, accuracy on it] when only the surest segments are answered."""
-    right = gold_matrix(gold.aspects, aspects)[np.arange(len(answers)), answers.argmax(1)]
-    order = np.argsort(-answers.max(1), kind="stable")
-    counts = np.maximum(1, np.round(COVERAGES * len(order)).astype(int))
-    return [
-        [float(share), float(right[order[:count]].mean())]
-        for share, count in zip(COVERAGES, counts, strict=True)
-    ]

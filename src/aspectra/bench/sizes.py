@@ -15,13 +15,13 @@ import typer
 from aspectra.bench.figures import COLOURS, plotting, save
 from aspectra.bench.sets import SETS, BenchmarkSet
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import Report, score
+from aspectra.evaluate import Scores, score
 
 SIZES = (25_000, 50_000, 100_000, 200_000, 400_000, 2_000_000)
 SCORES = {"f1_micro": "micro F1", "f1_macro": "macro F1"}
 
 
-def run_seed(bench: BenchmarkSet, data: Path, run: Path, config: dict[str, int]) -> Report:
+def run_seed(bench: BenchmarkSet, data: Path, run: Path, config: dict[str, int]) -> Scores:
     detector = AspectDetector(**bench.config(**config).to_dict()).fit(bench.reviews(data), run=run)
     detector.suggest_map(dev=bench.read_dev(bench.files(data, bench.dev)))
     gold = bench.read_test(bench.files(data, bench.test))

@@ -11,7 +11,7 @@ import typer
 from aspectra.cli import show
 
 if TYPE_CHECKING:
-    from aspectra.evaluate import Report
+    from aspectra.evaluate import Scores
 
 
 def command(
@@ -36,18 +36,18 @@ def command(
     kept = keep_only(data, wanted) if wanted else data
     if len(kept.texts) < len(data.texts):
         show.note(f"Left out {len(data.texts) - len(kept.texts)} segments of other aspects.", quiet)
-    report = grade(load_labeller(run, model), kept, wanted).report
+    scores = grade(load_labeller(run, model), kept, wanted).scores
     if as_json:
-        print(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
+        print(json.dumps(scores.to_dict(), ensure_ascii=False, indent=1))
     else:
-        print_report(report)
+        print_scores(scores)
 
 
-def print_report(report: Report) -> None:
+def print_scores(scores: Scores) -> None:
     from rich.text import Text
 
     console = show.console()
-    scores = show.table(
+    aspects = show.table(
         "aspect",
         "precision",
         "recall",
@@ -56,14 +56,14 @@ def print_report(report: Report) -> None:
         "answers",
         right=("precision", "recall", "F1", "gold", "answers"),
     )
-    for row in report.per_aspect:
-        scores.add_row(
+    for row in scores.per_aspect:
+        aspects.add_row(
             Text(row.aspect),
             *(f"{value:.1%}" for value in (row.precision, row.recall, row.f1)),
             str(row.support),
             str(row.predicted),
         )
-    console.print(scores)
+    console.print(aspects)
     totals = show.table("over all", "score", "majority answer", right=("score", "majority answer"))
     for name in (
         "f1_micro",
@@ -72,16 +72,16 @@ def print_report(report: Report) -> None:
         "f1_micro_without_general",
         "f1_macro_without_general",
     ):
-        majority = getattr(report, f"majority_{name}", None)
-        totals.add_row(name, f"{getattr(report, name):.1%}", "" if majority is None else f"{majority:.1%}")
+        majority = getattr(scores, f"majority_{name}", None)
+        totals.add_row(name, f"{getattr(scores, name):.1%}", "" if majority is None else f"{majority:.1%}")
     console.print(totals)
     confusion = show.table(
         "gold ↓ answer →",
-        *(name[:6] for name in report.aspects),
+        *(name[:6] for name in scores.aspects),
         title="Confusion",
-        right=tuple(name[:6] for name in report.aspects),
+        right=tuple(name[:6] for name in scores.aspects),
     )
-    for aspect, counts in zip(report.aspects, report.confusion, strict=True):
+    for aspect, counts in zip(scores.aspects, scores.confusion, strict=True):
         confusion.add_row(Text(aspect), *(str(count or "·") for count in counts))
     console.print(confusion)
-    console.print(f"{report.n} segments; the majority answer is {report.majority_aspect}.")
+    console.print(f"{scores.n} segments; the majority answer is {scores.majority_aspect}.")

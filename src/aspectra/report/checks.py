@@ -35,10 +35,10 @@ def confusion_chart(content: Content) -> Chart | None:
     grade = content.quality.grade
     if grade is None:
         return None
-    names = grade.report.aspects[:MOST_ROWS]
+    names = grade.scores.aspects[:MOST_ROWS]
     values = [
         {"gold": gold, "answer": answer, "segments": n, "label": str(n or "·"), "part": n / max(1, sum(row))}
-        for gold, row in zip(names, grade.report.confusion, strict=False)
+        for gold, row in zip(names, grade.scores.confusion, strict=False)
         for answer, n in zip(names, row, strict=False)
     ]
     x, y = (
@@ -47,7 +47,7 @@ def confusion_chart(content: Content) -> Chart | None:
     )
     shade = number("part", range=["#f3f6f9", "#08519c"], domain=[0, 1])
     spec = cells_chart(values, x, y, shade, "datum.part > 0.5", ("gold", "answer", "segments"))
-    title = f"{percent(grade.report.accuracy)} of {grade.report.n:,} gold segments are answered rightly"
+    title = f"{percent(grade.scores.accuracy)} of {grade.scores.n:,} gold segments are answered rightly"
     return Chart(
         "confusion",
         title,

@@ -254,7 +254,7 @@ def quality(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Ta
     told = content.quality
     lines = [f"The labels were made by {told.model}."]
     if told.grade:
-        report = told.grade.report
+        report = told.grade.scores
         lines.append(
             f"On {report.n:,} gold segments of {told.gold}: micro F1 {percent(report.f1_micro, 1)}, macro F1 "
             f"{percent(report.f1_macro, 1)}; always answering {report.majority_aspect} would get "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
-from aspectra.evaluate import Grade, Labeller, grade, read_gold
+from aspectra.evaluate import Grade, SegmentLabeller, grade, read_gold
 from aspectra.report.labels import Labels
 from aspectra.report.origin import Origin
 from aspectra.rundir import checksum
@@ -84,7 +84,7 @@ def assess(
     topic_shares: list[float],
 ) -> Quality:
     """Gather what is known; gold segments are labelled by the model that made the labels."""
-    labeller: Labeller = detector
+    labeller: SegmentLabeller = detector
     estimate: dict[str, float] = {}
     if origin.model == "student":
         from aspectra.labelling.labeller import load_student

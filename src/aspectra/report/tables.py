@@ -144,7 +144,7 @@ def quality(content: Content) -> list[Table]:
         table("settings", "setting, value", [(name, str(value)) for name, value in (*told.settings.items(), *told.fingerprints.items())]),
     ]  # fmt: skip
     if told.grade:
-        report = told.grade.report
+        report = told.grade.scores
         scores = [(s.aspect, s.precision, s.recall, s.f1, s.support, s.predicted) for s in report.per_aspect]
         confusion = [(gold, *row) for gold, row in zip(report.aspects, report.confusion, strict=True)]
         heads = tuple(Column(name, "count") for name in report.aspects)

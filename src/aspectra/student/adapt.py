@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import Gold, averages, count_confusion, gold_matrix
+from aspectra.evaluate import Gold, average_scores, gold_matrix, objective
 from aspectra.loop import optimise
 from aspectra.student.card import Card
 from aspectra.student.losses import cross_entropy, falling
@@ -51,16 +51,13 @@ class Answers:
         )
 
     def score(self, student: np.ndarray, teacher_weight: float, aspects: tuple[str, ...]) -> dict[str, float]:
-        """Score the student's probabilities (N×A) averaged with γ; the objective is the mean of micro and macro F1 or, without
-        General, weighted F1."""
+        """Score the student's probabilities (N×A) averaged with γ: three kinds of F1, and the objective."""
         both = (1 - teacher_weight) * student + teacher_weight * self.gamma
-        values = averages(count_confusion(self.gold, both.argmax(1)), aspects)
-        objective = (
-            (values["f1_micro"] + values["f1_macro"]) / 2 if GENERAL in aspects else values["f1_weighted"]
-        )
+        answers = both.argmax(1)
+        values = average_scores(self.gold, answers, aspects)
         return {
             **{name: values[name] for name in ("f1_micro", "f1_macro", "f1_weighted")},
-            "objective": objective,
+            "objective": float(objective(answers[:, None], self.gold, GENERAL in aspects)[0]),
         }
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import torch
 
 from aspectra.config import GENERAL
+from aspectra.evaluate import objective
 from aspectra.student.adapt import Answers, clearly_best
 from aspectra.student.card import Card
 from aspectra.student.config import StudentConfig
 from aspectra.student.lesson import Lesson
 from aspectra.student.model import Student
 from aspectra.student.select import FEWEST
-from aspectra.topicmap.suggest import objective
 
 FILTERS = ((1.0, 1.0), (0.8, 0.8), (0.6, 0.6), (0.5, 0.6), (0.4, 0.6))
 """χ_G and χ_NG as shares of log A."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.evaluate import averages, count_confusion, gold_matrix
+from aspectra.evaluate import average_scores, gold_matrix, objective
 
 NEAR = 1.25  # standard deviations above the mean topic from which a topic is near an aspect
 APART = 0.3  # standard deviations by which the nearest aspect must lead
@@ -191,7 +191,7 @@ def suggest_by_dev(
 
 
 def f1_scores(member: np.ndarray, answers: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
-    values = averages(count_confusion(member, answers), aspects)
+    values = average_scores(member, answers, aspects)
     return {name: values[name] for name in METRICS}
 
 
@@ -310,23 +310,3 @@ def ascend(beta: np.ndarray, start: np.ndarray, allowed: np.ndarray, value: Valu
         if (chosen == before).all():
             break
     return chosen
-
-
-def objective(answers: np.ndarray, member: np.ndarray, general: bool) -> np.ndarray:
-    """Score O alternative answers to each segment at once, N×O: mean of micro and macro F1, or weighted F1 without General."""
-    n_segments, n_options = answers.shape
-    n_aspects = member.shape[1]
-    right = np.take_along_axis(member, answers, axis=1)
-    truth = np.where(right, answers, member.argmax(axis=1)[:, None])
-
-    def count(numbers: np.ndarray, where: np.ndarray) -> np.ndarray:
-        flat = (numbers + n_aspects * np.arange(n_options))[where]
-        return np.bincount(flat, minlength=n_options * n_aspects).reshape(n_options, n_aspects)
-
-    everywhere = np.ones_like(right)
-    hits, support, predicted = count(answers, right), count(truth, everywhere), count(answers, everywhere)
-    f1 = 2 * hits / np.maximum(support + predicted, 1)
-    if not general:
-        return np.asarray((f1 * support).sum(axis=1) / n_segments)
-    occurring = (support + predicted > 0).sum(axis=1)
-    return np.asarray((hits.sum(axis=1) / n_segments + f1.sum(axis=1) / occurring) / 2)

@@ -11,7 +11,7 @@ import torch
 
 from aspectra.bench.protocol import Frozen, Task
 from aspectra.encoder.pretrained import Encoder, load_encoder
-from aspectra.evaluate import averages, count_confusion, gold_matrix
+from aspectra.evaluate import average_scores, gold_matrix
 from aspectra.student.config import StudentConfig
 from aspectra.topicmap.gamma import even_where_unknown
 
@@ -82,7 +82,7 @@ def choose_weight(features: np.ndarray, gamma: np.ndarray, gold: np.ndarray, tas
     scores = []
     for weight in WEIGHTS:
         answers = ((1 - weight) * gamma + weight * held_out).argmax(1)
-        scores.append(averages(count_confusion(gold, answers), task.aspects)[task.bench.headline])
+        scores.append(average_scores(gold, answers, task.aspects)[task.bench.headline])
     return WEIGHTS[int(np.argmax(scores))]
 
 
