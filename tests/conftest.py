@@ -19,11 +19,11 @@ import polars as pl
 import pytest
 
 from aspectra.cli import main
+from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
 from aspectra.labelling.rows import labelled
 from aspectra.sample import Sample, generate, write
-from aspectra.student.config import StudentConfig
 from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
 

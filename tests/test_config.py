@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
+from aspectra.config import MODEL_SIZE, FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
 from aspectra.errors import AspectraError, ConfigError, InputError, MapError, RunError
 
 
@@ -16,7 +16,7 @@ def test_defaults_are_the_papers_values() -> None:
         1.0,
         1.0,
     )
-    assert (config.batch_size, config.model_size, config.warmup, config.clip) == (50, 1e5, 2000, 2.0)
+    assert (config.batch_size, MODEL_SIZE, config.warmup, config.clip) == (50, 1e5, 2000, 2.0)
 
 
 def test_every_setting_says_what_it_means_and_what_the_paper_has() -> None:
@@ -63,9 +63,11 @@ def test_a_whole_number_will_do_where_a_fraction_may_stand() -> None:
         ({"temperature": float("nan")}, "temperature must be more than 0, got nan."),
         ({"smoothness": float("nan")}, "smoothness must be at least 0, got nan."),
         ({"attention": "sharp"}, "attention must be one of smooth, regular, mean, got 'sharp'."),
-        ({"n_topics": "30"}, "n_topics must be a int, got '30'."),
-        ({"n_topics": True}, "n_topics must be a int, got True."),
-        ({"seed": -1}, "seed must be at least 0, got -1."),
+        ({"n_topics": "30"}, "n_topics must be a whole number, got '30'."),
+        ({"n_topics": True}, "n_topics must be a whole number, got True."),
+        ({"seed": -1}, "seed must be from 0 to 4294967294, got -1."),
+        ({"seed": 2**32}, "seed must be from 0 to 4294967294, got 4294967296."),
+        ({"smoothness": float("inf")}, "smoothness must be finite, got inf."),
     ],
 )
 def test_a_value_that_cannot_work_is_refused(settings: dict, message: str) -> None:
@@ -77,6 +79,12 @@ def test_a_value_that_cannot_work_is_refused(settings: dict, message: str) -> No
 def test_an_unknown_setting_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"Unknown settings \['topics'\]. Known: \['"):
         FitConfig.from_dict({"topics": 3})
+
+
+def test_the_model_size_of_an_older_run_becomes_part_of_the_learning_factor() -> None:
+    assert FitConfig.from_dict({"model_size": 1e5, "clip": 1.0}) == FitConfig(clip=1.0)
+    folded = FitConfig.from_dict({"model_size": 4e5, "learning_factor": 3.0})
+    assert folded == FitConfig(learning_factor=1.5)
 
 
 def test_all_our_errors_have_one_base() -> None:

@@ -11,7 +11,7 @@ import torch
 from conftest import student_config
 from torch import nn
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features
 from aspectra.errors import ConfigError, InputError, MapError, RunError
@@ -22,7 +22,6 @@ from aspectra.sample import Sample
 from aspectra.student.adapt import Answers, adapt, clearly_best, fit
 from aspectra.student.card import CONFIG, FOLDER, Card
 from aspectra.student.choose import FILTERS, best_moves, choose_filter
-from aspectra.student.config import StudentConfig
 from aspectra.student.distill import bucketed, distill
 from aspectra.student.lesson import Lesson
 from aspectra.student.losses import falling
@@ -337,7 +336,7 @@ def test_an_encoder_with_other_weights_is_refused(student_run: Path, sample: Sam
     [
         ({"teacher_weight": 1.5}, "teacher_weight must be from 0 to 1, got 1.5"),
         ({"attention": "hard"}, "attention must be one of smooth, regular, mean, got 'hard'"),
-        ({"epochs": "two"}, "epochs must be a int, got 'two'"),
+        ({"epochs": "two"}, "epochs must be a whole number, got 'two'"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings: dict, message: str) -> None:

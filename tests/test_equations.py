@@ -112,7 +112,7 @@ def test_penalty_on_topics_that_are_alike() -> None:
 @pytest.mark.parametrize("step", [1, 10, 1999, 2000, 2001, 100_000])
 def test_learning_rate(step: int) -> None:
     expected = 2 / math.sqrt(100_000) * min(1 / math.sqrt(step), step / (2000 * math.sqrt(2000)))
-    assert warmup_rate(step, factor=2, model_size=1e5, warmup=2000) == pytest.approx(expected)
+    assert warmup_rate(step, factor=2, warmup=2000) == pytest.approx(expected)
 
 
 def test_keywords_are_the_words_with_the_largest_inner_products() -> None:

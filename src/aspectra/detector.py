@@ -114,7 +114,6 @@ class AspectDetector(BaseEstimator):
         batch_size: int = DEFAULT.batch_size,
         steps: int = DEFAULT.steps,
         learning_factor: float = DEFAULT.learning_factor,
-        model_size: float = DEFAULT.model_size,
         warmup: int = DEFAULT.warmup,
         clip: float = DEFAULT.clip,
         seed: int = DEFAULT.seed,

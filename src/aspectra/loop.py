@@ -8,10 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from aspectra.config import MODEL_SIZE
 
-def warmup_rate(step: int, factor: float, model_size: float, warmup: int) -> float:
+
+def warmup_rate(step: int, factor: float, warmup: int) -> float:
     """Return the learning rate of "Attention is all you need": it rises for `warmup` steps, then falls as step^-½."""
-    return float(factor * model_size**-0.5 * min(step**-0.5, step * warmup**-1.5))
+    return float(factor * MODEL_SIZE**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 
 def clip_gradients(parameters: list[nn.Parameter], longest: float) -> None:

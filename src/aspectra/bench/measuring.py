@@ -14,12 +14,12 @@ from aspectra.bench.protocol import Task
 from aspectra.bench.segments import clause_boundaries
 from aspectra.bench.sets import SAMPLE, find_set, prepare_folders
 from aspectra.bench.tables import Grid
+from aspectra.config import StudentConfig
 from aspectra.corpus import prepare
 from aspectra.errors import InputError
 from aspectra.fitting import Progress
 from aspectra.rundir import TOPIC_MAP
 from aspectra.student.card import FOLDER
-from aspectra.student.config import StudentConfig
 from aspectra.student.distill import distill
 from aspectra.topicmap.topicmap import write_map
 

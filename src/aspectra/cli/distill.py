@@ -9,7 +9,7 @@ import typer
 
 from aspectra.cli import show
 from aspectra.cli.settings import with_settings
-from aspectra.student.config import StudentConfig
+from aspectra.config import StudentConfig
 
 STAGE_LABELS = {
     "features": "Encoding segments",

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
-from aspectra.student.config import StudentConfig
+from aspectra.config import FitConfig, PrepareConfig, StudentConfig, TeacherConfig, VectorsConfig
 
 FIT_HEADS = {
     PrepareConfig: "Prepare",

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aspectra import __version__
+from aspectra.config import StudentConfig
 from aspectra.errors import RunError
 from aspectra.rundir import fingerprint
-from aspectra.student.config import StudentConfig
 
 if TYPE_CHECKING:
     from aspectra.topicmap.topicmap import TopicMap

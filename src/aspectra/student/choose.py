@@ -13,11 +13,10 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, StudentConfig
 from aspectra.evaluate import objective
 from aspectra.student.adapt import Answers, clearly_best
 from aspectra.student.card import Card
-from aspectra.student.config import StudentConfig
 from aspectra.student.lesson import Lesson
 from aspectra.student.model import Student
 from aspectra.student.select import FEWEST

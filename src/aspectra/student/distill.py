@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features
 from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
@@ -24,7 +25,6 @@ from aspectra.loop import optimise
 from aspectra.student.adapt import Answers, adapt
 from aspectra.student.card import Card, map_mark
 from aspectra.student.choose import choose_filter, lean, unfiltered
-from aspectra.student.config import StudentConfig
 from aspectra.student.lesson import Lesson, prepare_lesson
 from aspectra.student.losses import cross_entropy, falling
 from aspectra.student.model import Head, Student

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features, compute_features
 from aspectra.encoder.pretrained import Encoder
-from aspectra.student.config import StudentConfig
 from aspectra.student.select import balanced, check_enough, passes
 from aspectra.teacher.encode import encode
 from aspectra.topicmap.gamma import aspect_probabilities

@@ -120,9 +120,7 @@ def train(
 
     from aspectra.teacher import gradient  # compiles
 
-    rate = partial(
-        warmup_rate, factor=config.learning_factor, model_size=config.model_size, warmup=config.warmup
-    )
+    rate = partial(warmup_rate, factor=config.learning_factor, warmup=config.warmup)
     with torch_threads(1):
         words = (tokens.select(batch, config.max_tokens) for batch in batches(rows, steps, config))
         optimise(teacher, words, partial(gradient.step, teacher, config), rate, config.clip, log)

@@ -10,10 +10,10 @@ from typing import Any
 
 from aspectra.attention import teacher_attention
 from aspectra.bench.protocol import Frozen, Task
+from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.labelling.labeller import StudentLabeller
 from aspectra.student.card import FOLDER
-from aspectra.student.config import StudentConfig
 from aspectra.student.distill import distill
 
 
