@@ -12,7 +12,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").glob("test_*.py"))
 PYTHON = [*MODULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
 ROOMS = (
-    "errors", "config", "rundir", "sample", "text", "sampling", "corpus", "vectors", "loop", "teacher",
+    "errors", "progress", "config", "rundir", "sample", "text", "sampling", "corpus", "vectors", "loop", "teacher",
     "topics", "evaluate", "encoder", "topicmap", "fitting", "student", "labelling", "detector", "attention",
     "studio", "report", "serve", "bench", "cli",
 )  # fmt: skip

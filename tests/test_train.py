@@ -7,15 +7,14 @@ import torch
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
 from aspectra.errors import InputError
-from aspectra.loop import optimise
 from aspectra.teacher import train as training
+from aspectra.teacher.encode import encode
 from aspectra.teacher.train import (
     MOST_STEPS,
     Trained,
     batches,
     choose_start,
     choose_steps,
-    encode,
     segment_means,
     start_topics,
     torch_threads,
@@ -207,22 +206,3 @@ def test_the_number_of_threads_is_put_back_even_after_an_error() -> None:
     with pytest.raises(KeyError), torch_threads(before + 1):
         raise KeyError
     assert torch.get_num_threads() == before
-
-
-def test_the_loop_clips_gradients_and_uses_the_rate_of_the_step() -> None:
-    model = torch.nn.Linear(1, 1, bias=False)
-    start, rates, norms = model.weight.item(), [0.1, 0.01], []
-
-    def log(step: int, parts: dict[str, torch.Tensor]) -> None:
-        norms.append(model.weight.grad.norm().item())
-
-    optimise(
-        model,
-        [1.0, 1.0],
-        lambda batch: {"loss": 1000 * model.weight.sum()},
-        lambda step: rates[step - 1],
-        2.0,
-        log,
-    )
-    assert norms == pytest.approx([2.0, 2.0], rel=1e-4)
-    assert start - model.weight.item() == pytest.approx(0.11, abs=1e-5)

@@ -20,7 +20,6 @@ from aspectra.evaluate import Gold, read_gold
 from aspectra.fitting import (
     STAGES,
     Fitted,
-    Progress,
     Reviews,
     fit_stages,
     load_topics,
@@ -28,6 +27,7 @@ from aspectra.fitting import (
     load_vectors,
     save_fitted,
 )
+from aspectra.progress import Progress, quiet
 from aspectra.rundir import RunDir
 from aspectra.teacher.encode import encode
 from aspectra.text.segment import split_reviews
@@ -41,10 +41,6 @@ DEFAULT = FitConfig()
 CHUNK = 20_000
 MISSING = ("None", "nan", "<NA>")
 """How None, NaN and the NA of pandas are written; NA cannot be compared, even with itself."""
-
-
-def quiet(stage: str, done: float) -> None:
-    """Report progress to nobody."""
 
 
 def as_series(texts: Any) -> pl.Series:

@@ -18,6 +18,7 @@ from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
 from aspectra.corpus import Corpus, Vocabulary, prepare
 from aspectra.errors import InputError, RunError
+from aspectra.progress import Progress, progress_of
 from aspectra.rundir import RunDir, fingerprint
 from aspectra.teacher.model import Teacher
 from aspectra.teacher.train import Trained, train
@@ -25,7 +26,6 @@ from aspectra.topics import Topics, interpret
 from aspectra.vectors import WordVectors, learn_vectors
 
 STAGES = tuple(rundir.STAGE_FILES)
-Progress = Callable[[str, float], None]
 Made = TypeVar("Made")
 
 
@@ -76,9 +76,6 @@ def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress:
         progress(name, 1.0)
         return made
 
-    def telling(name: str) -> Callable[[float], None]:
-        return lambda done: progress(name, done)
-
     corpus = stage(
         "prepare",
         lambda: enough(prepare(source.texts(), config, config.seed), config),
@@ -87,14 +84,20 @@ def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress:
     )
     vectors = stage(
         "vectors",
-        lambda: learn_vectors(corpus.sentences(), corpus.vocabulary, config, config.seed, telling("vectors")),
+        lambda: learn_vectors(
+            corpus.sentences(), corpus.vocabulary, config, config.seed, progress_of("vectors", progress)
+        ),
         save_vectors,
         lambda home: load_vectors(home, corpus.vocabulary),
     )
     trained = stage(
         "teacher",
         lambda: train(
-            corpus.tokens, corpus.trainable(config.min_tokens), vectors, config, telling("teacher")
+            corpus.tokens,
+            corpus.trainable(config.min_tokens),
+            vectors,
+            config,
+            progress_of("teacher", progress),
         ),
         save_trained,
         lambda home: load_trained(home, vectors, config),

@@ -1,4 +1,9 @@
-"""The only optimisation loop: rate → step → clip → log. A model brings its batches and the function that turns one into named losses."""
+"""The only optimisation loop: learning rate → gradients → clip → update → log.
+
+A model brings its batches and a `Step`, which sets the gradients for one batch. There are two kinds of steps: one
+that computes losses and gradients itself (the teacher's, compiled: teacher/gradient.py), and `differentiate(losses)`,
+which lets autograd find the gradients of the losses (the student's).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,22 @@ from torch import Tensor, nn
 
 from aspectra.config import MODEL_SIZE
 
+Losses = dict[str, Tensor]
+"""The named parts of a loss, each a scalar; the loss is their sum."""
+Step = Callable[[Any], Losses]
+"""Takes a batch, sets the gradient of every parameter that learns, and returns the losses for the log."""
+
+
+def differentiate(losses: Callable[[Any], Losses]) -> Step:
+    """Make a step of a function from a batch to losses: autograd differentiates their sum."""
+
+    def step(batch: Any) -> Losses:
+        parts = losses(batch)
+        torch.autograd.backward(sum(parts.values(), torch.zeros(())))
+        return parts
+
+    return step
+
 
 def warmup_rate(step: int, factor: float, warmup: int) -> float:
     """Return the learning rate of "Attention is all you need": it rises for `warmup` steps, then falls as step^-½."""
@@ -17,7 +38,7 @@ def warmup_rate(step: int, factor: float, warmup: int) -> float:
 
 
 def clip_gradients(parameters: list[nn.Parameter], longest: float) -> None:
-    """Shorten the gradient of all parameters together to this norm; torch's own function takes five times as long on small ones."""
+    """Scale all gradients together down to this norm; on small ones five times as fast as torch's own function."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = float(
         torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]))
@@ -30,21 +51,18 @@ def clip_gradients(parameters: list[nn.Parameter], longest: float) -> None:
 def optimise(
     model: nn.Module,
     batches: Iterable[Any],
-    losses: Callable[[Any], dict[str, Tensor]],
+    step: Step,
     rate: Callable[[int], float],
     clip: float,
-    log: Callable[[int, dict[str, Tensor]], None],
+    log: Callable[[int, Losses], None],
 ) -> None:
-    """Take one Adam step per batch on the sum of its losses; losses without a graph have set the gradients themselves."""
+    """Update the model once per batch with Adam; `rate` and `log` are told the number of the batch, from 1."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimiser = torch.optim.Adam(parameters, betas=(0.9, 0.999), eps=1e-8, fused=True)
-    for step, batch in enumerate(batches, 1):
-        optimiser.param_groups[0]["lr"] = rate(step)
+    for number, batch in enumerate(batches, 1):
+        optimiser.param_groups[0]["lr"] = rate(number)
         optimiser.zero_grad()
-        parts = losses(batch)
-        total = sum(parts.values(), torch.zeros(()))
-        if total.requires_grad:
-            torch.autograd.backward(total)
+        losses = step(batch)
         clip_gradients(parameters, clip)
         optimiser.step()
-        log(step, parts)
+        log(number, losses)

@@ -1,4 +1,7 @@
-"""Word vectors: skip-gram with negative sampling, learnt from scratch on the corpus and fixed afterwards (paper: E, V×D)."""
+"""Word vectors (paper: E, V×D): skip-gram with negative sampling, by gensim.
+
+In: the corpus's sentences as word ids. Out: one vector per known word, learnt on this corpus alone and then fixed.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,11 @@ import numpy as np
 
 from aspectra.config import VectorsConfig
 from aspectra.corpus import Ragged, Vocabulary
+from aspectra.progress import StageProgress
 
 ENOUGH_WORDS = 10_000_000
-"""How many words the vectors read at least, if not told otherwise, within FEWEST…MOST passes."""
+"""By default the corpus is read until this many words were seen, but in at least FEWEST and at most MOST passes."""
 FEWEST, MOST = 5, 30
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class WordVectors:
 
 
 class Sentences:
-    """Sentences as lists of words, as gensim wants them: iterable again and again."""
+    """Sentences as lists of words, as gensim wants them; `each_pass` is called after every pass over them."""
 
     def __init__(self, sentences: Ragged, words: tuple[str, ...], each_pass: Callable[[], None]) -> None:
         self.sentences, self.words, self.each_pass = sentences, np.array(words, dtype=object), each_pass
@@ -40,7 +42,7 @@ class Sentences:
 
 
 def learn_vectors(
-    sentences: Ragged, vocabulary: Vocabulary, config: VectorsConfig, seed: int, progress: Progress
+    sentences: Ragged, vocabulary: Vocabulary, config: VectorsConfig, seed: int, progress: StageProgress
 ) -> WordVectors:
     """Train skip-gram vectors; with one worker the same seed gives the same bytes."""
     from gensim.models import Word2Vec

@@ -6,17 +6,16 @@ import http.client
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from aspectra.errors import InputError
+from aspectra.progress import Progress
 from aspectra.rundir import checksum
 
 CHUNK = 1 << 16
 TIMEOUT = 30
 NO_SUCH_RANGE = 416
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)

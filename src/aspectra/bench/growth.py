@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import polars as pl
 
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus
+from aspectra.progress import StageProgress
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 STAGES = {"prepare": "preparing", "vectors": "word vectors", "teacher": "training", "label": "labelling"}
@@ -26,7 +27,7 @@ CHUNK = 20_000
 WARM_UP = 300
 
 
-def measure_growth(corpus: Corpus, largest: int, progress: Callable[[float], None]) -> list[dict[str, Any]]:
+def measure_growth(corpus: Corpus, largest: int, progress: StageProgress) -> list[dict[str, Any]]:
     """Return for each size up to the largest its segments, and seconds and peak memory of each stage."""
     sizes = [size for size in SIZES if size <= largest]
     rows = []

@@ -17,7 +17,7 @@ from aspectra.bench.tables import Grid
 from aspectra.config import StudentConfig
 from aspectra.corpus import prepare
 from aspectra.errors import InputError
-from aspectra.fitting import Progress
+from aspectra.progress import Progress
 from aspectra.rundir import TOPIC_MAP
 from aspectra.student.card import FOLDER
 from aspectra.student.distill import distill

@@ -23,9 +23,9 @@ import polars as pl
 
 from aspectra.bench.sets import BenchmarkSet, Seeds
 from aspectra.bench.versions import FIT_CODE, code_mark
-from aspectra.detector import AspectDetector, quiet
+from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
-from aspectra.fitting import Progress
+from aspectra.progress import Progress, quiet
 from aspectra.topicmap.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]

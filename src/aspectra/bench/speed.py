@@ -23,7 +23,7 @@ from torch.nn import functional
 
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, Vocabulary, prepare
-from aspectra.loop import optimise
+from aspectra.loop import Losses, Step, differentiate, optimise
 from aspectra.teacher import gradient
 from aspectra.teacher.losses import penalty
 from aspectra.teacher.model import Teacher
@@ -62,18 +62,16 @@ def literal_losses(teacher: Teacher, config: FitConfig, batch: tuple[Tensor, Ten
     }
 
 
-def training_rate(
-    teacher: Teacher, made: Iterable[Any], losses: Callable[[Any], dict[str, Tensor]], config: FitConfig
-) -> float:
+def training_rate(teacher: Teacher, made: Iterable[Any], one_step: Step, config: FitConfig) -> float:
     """Return segments per second of the loop over batches with one way to compute losses and gradients."""
     began, steps = time.perf_counter(), 0
 
-    def count(step: int, parts: dict[str, Tensor]) -> None:
+    def count(step: int, losses: Losses) -> None:
         nonlocal steps
         steps = step
 
     with torch_threads(1):
-        optimise(teacher, made, losses, lambda step: 1e-4, config.clip, count)
+        optimise(teacher, made, one_step, lambda step: 1e-4, config.clip, count)
     return steps * config.batch_size / (time.perf_counter() - began)
 
 
@@ -91,7 +89,9 @@ def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> d
         ours.append(training_rate(teacher, words, partial(gradient.step, teacher, config), config))
         padded = (tokens.padded(batch, config.max_tokens) for batch in batches(rows, 20, config))
         tensors = ((torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))) for ids, mask in padded)
-        literal.append(training_rate(teacher, tensors, partial(literal_losses, teacher, config), config))
+        literal.append(
+            training_rate(teacher, tensors, differentiate(partial(literal_losses, teacher, config)), config)
+        )
     return {
         "segments_per_second": max(ours),
         "literal_segments_per_second": max(literal),

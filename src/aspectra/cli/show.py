@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aspectra.progress import Progress
+from aspectra.progress import quiet as no_progress
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
@@ -75,22 +78,22 @@ def open_source(
 
 
 @contextlib.contextmanager
-def stages(labels: dict[str, str], quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """Show a bar per stage and give the function that moves them; a bar without news swings to and fro."""
+def stages(labels: dict[str, str], quiet: bool) -> Iterator[Progress]:
+    """Show one bar per stage and yield the function that moves them; a bar at 0 swings to and fro."""
     if quiet:
-        yield lambda stage, done: None
+        yield no_progress
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich import progress as rich
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(30),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console(True),
-    ) as bars:
+    columns = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(30),
+        rich.TextColumn("{task.percentage:>3.0f} %"),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("left"),
+        rich.TimeRemainingColumn(),
+    )
+    with rich.Progress(*columns, console=console(True)) as bars:
         tasks: dict[str, TaskID] = {}
 
         def move(stage: str, done: float) -> None:
@@ -103,18 +106,18 @@ def stages(labels: dict[str, str], quiet: bool) -> Iterator[Callable[[str, float
 
 @contextlib.contextmanager
 def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show a running count with its speed and give the function that adds to it."""
+    """Show a running count with its speed and yield the function that adds to it."""
     if quiet:
         yield lambda more: None
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich import progress as rich
 
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description} {task.completed:,.0f} segments, {task.fields[speed]:,.0f}/s"),
-        TimeElapsedColumn(),
+        rich.SpinnerColumn(),
+        rich.TextColumn("{task.description} {task.completed:,.0f} segments, {task.fields[speed]:,.0f}/s"),
+        rich.TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console(True)) as bars:
+    with rich.Progress(*columns, console=console(True)) as bars:
         task = bars.add_task(label, total=None, speed=0)
 
         def add(more: int) -> None:

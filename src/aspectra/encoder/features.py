@@ -7,7 +7,7 @@ The folder's name is a fingerprint of the encoder's weights and the texts: nothi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +19,11 @@ from aspectra import rundir
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder
 from aspectra.errors import RunError
+from aspectra.progress import StageProgress
 from aspectra.rundir import fingerprint
 
 CHUNK = 2048
 BATCH = 64
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Features:
         return Features(self.hidden[places.ids], places.offsets)
 
 
-def compute_features(encoder: Encoder, texts: Sequence[str], folder: Path, progress: Progress) -> Features:
+def compute_features(
+    encoder: Encoder, texts: Sequence[str], folder: Path, progress: StageProgress
+) -> Features:
     """Encode texts, or read what an earlier call for the same encoder and texts has left in the folder."""
     pieces = encoder.tokenise(texts)
     order = np.argsort(pieces.lengths, kind="stable")

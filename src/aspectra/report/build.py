@@ -18,7 +18,7 @@ from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
-    from aspectra.fitting import Progress
+    from aspectra.progress import Progress
 
 LARGE = 0.01
 """A topic with this share of the segments is large enough to be an aspect of its own."""

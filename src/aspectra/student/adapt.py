@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold, average_scores, gold_matrix, objective
-from aspectra.loop import optimise
+from aspectra.loop import differentiate, optimise
 from aspectra.student.card import Card
 from aspectra.student.losses import cross_entropy, falling
 from aspectra.teacher.train import torch_threads
@@ -122,7 +122,12 @@ def fit(start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, way: str) -> nn.
 
     with torch_threads(1):
         optimise(
-            classify, range(STEPS), losses, falling(RATE, STEPS), clip=10.0, log=lambda step, parts: None
+            classify,
+            range(STEPS),
+            differentiate(losses),
+            falling(RATE, STEPS),
+            clip=10.0,
+            log=lambda step, parts: None,
         )
     if way == "both":
         with torch.no_grad():

@@ -15,6 +15,7 @@ import torch
 
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.evaluate import objective
+from aspectra.progress import StageProgress
 from aspectra.student.adapt import Answers, clearly_best
 from aspectra.student.card import Card
 from aspectra.student.lesson import Lesson
@@ -29,16 +30,14 @@ COST = 0.01
 """Of the objective, for each unit that a logit is moved."""
 DRAWS = 12
 SWEEPS = 3
-Learn = Callable[[Lesson, Card, Callable[[float], None]], Student]
+Learn = Callable[[Lesson, Card, StageProgress], Student]
 
 
 def unfiltered(config: StudentConfig) -> StudentConfig:
     return replace(config, general_entropy=1.0, aspect_entropy=1.0, entropy_unit="share")
 
 
-def choose_filter(
-    lesson: Lesson, card: Card, dev: Answers, learn: Learn, progress: Callable[[float], None]
-) -> Student:
+def choose_filter(lesson: Lesson, card: Card, dev: Answers, learn: Learn, progress: StageProgress) -> Student:
     """Return the student whose filter is best on dev; one that leaves an aspect with too few segments is not tried."""
     found: list[tuple[Student, float]] = []
     for number, (general, other) in enumerate(FILTERS, 1):

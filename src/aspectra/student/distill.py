@@ -6,7 +6,7 @@ teacher's probabilities from them. With labels, the classifier then moves from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,8 @@ from aspectra.encoder.features import Features
 from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
 from aspectra.errors import MapError, RunError
 from aspectra.evaluate import Gold
-from aspectra.loop import optimise
+from aspectra.loop import differentiate, optimise
+from aspectra.progress import Progress, StageProgress, progress_of, quiet
 from aspectra.student.adapt import Answers, adapt
 from aspectra.student.card import Card, map_mark
 from aspectra.student.choose import choose_filter, lean, unfiltered
@@ -30,8 +31,6 @@ from aspectra.student.losses import cross_entropy, falling
 from aspectra.student.model import Head, Student
 from aspectra.teacher.train import torch_threads
 
-Progress = Callable[[str, float], None]
-
 
 def distill(
     detector: AspectDetector,
@@ -39,7 +38,7 @@ def distill(
     home: Path,
     labels: Gold | None = None,
     dev: Gold | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = quiet,
 ) -> Student:
     """Make a student of a mapped detector; hidden states are kept in `home`, the student itself is not written.
 
@@ -66,16 +65,16 @@ def distill(
         {},
     )
     wide = config if dev is None else unfiltered(config)
-    lesson = prepare_lesson(detector, encoder, wide, home, lambda done: progress("features", done))
+    lesson = prepare_lesson(detector, encoder, wide, home, progress_of("features", progress))
     if dev is None:
-        student = learn(encoder, lesson, card, lambda done: progress("head", done))
+        student = learn(encoder, lesson, card, progress_of("head", progress))
     else:
         student = choose_filter(
-            lesson, card, known["dev"], partial(learn, encoder), lambda done: progress("filter", done)
+            lesson, card, known["dev"], partial(learn, encoder), progress_of("filter", progress)
         )
         lesson = lesson.passing(aspects, student.card.config)
     if config.finetune:
-        finetune(student, lesson, lambda done: progress("encoder", done))
+        finetune(student, lesson, progress_of("encoder", progress))
     if dev is not None:
         lean(student, known["dev"])
     if labels is not None:
@@ -86,7 +85,7 @@ def distill(
     return student
 
 
-def learn(encoder: Encoder, lesson: Lesson, card: Card, progress: Callable[[float], None]) -> Student:
+def learn(encoder: Encoder, lesson: Lesson, card: Card, progress: StageProgress) -> Student:
     """Train a head on a lesson and put it on the frozen encoder."""
     head = train_head(lesson.features, lesson.targets(card.config.sharpness), card.config, progress)
     return Student(
@@ -112,7 +111,7 @@ def bucketed(batches: list[np.ndarray], lengths: np.ndarray, window: int = 16) -
 
 
 def train_head(
-    features: Features, targets: np.ndarray, config: StudentConfig, progress: Callable[[float], None]
+    features: Features, targets: np.ndarray, config: StudentConfig, progress: StageProgress
 ) -> Head:
     """Train attention and classifier on frozen hidden states towards the targets, N×A."""
     torch.manual_seed(config.seed)
@@ -133,7 +132,7 @@ def train_head(
         optimise(
             head,
             bucketed(batches, np.diff(features.offsets)),
-            losses,
+            differentiate(losses),
             falling(config.learning_rate, steps),
             clip=1.0,
             log=log,
@@ -141,7 +140,7 @@ def train_head(
     return head.eval()
 
 
-def finetune(student: Student, lesson: Lesson, progress: Callable[[float], None]) -> None:
+def finetune(student: Student, lesson: Lesson, progress: StageProgress) -> None:
     """Train encoder and head together, on the GPU in mixed precision where there is one."""
     config = student.card.config
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -162,7 +161,7 @@ def finetune(student: Student, lesson: Lesson, progress: Callable[[float], None]
         optimise(
             student,
             bucketed(batches, pieces.lengths),
-            losses,
+            differentiate(losses),
             falling(config.finetune_rate, steps),
             1.0,
             lambda step, parts: progress(step / steps),

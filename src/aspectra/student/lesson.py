@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features, compute_features
 from aspectra.encoder.pretrained import Encoder
+from aspectra.progress import StageProgress
 from aspectra.student.select import balanced, check_enough, passes
 from aspectra.teacher.encode import encode
 from aspectra.topicmap.gamma import aspect_probabilities
@@ -61,7 +61,7 @@ def prepare_lesson(
     encoder: Encoder,
     config: StudentConfig,
     home: Path,
-    progress: Callable[[float], None],
+    progress: StageProgress,
 ) -> Lesson:
     """Choose segments and encode them; hidden states are kept in `home`."""
     rows, gamma = choose(detector, config)

@@ -1,4 +1,4 @@
-"""What a trained teacher says: segments as word ids in, topic probabilities β out (paper: inference). No training here."""
+"""What a trained teacher answers (paper: inference): segments as word ids in, topic probabilities β out."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ def encode(teacher: Teacher, tokens: Ragged, max_tokens: int) -> np.ndarray:
     beta = np.full((len(tokens), len(teacher.topics)), np.nan, dtype=np.float32)
     lengths = np.minimum(tokens.lengths, max_tokens)
     order = np.argsort(lengths, kind="stable")
-    order = order[lengths[order] > 0]  # like lengths together: hardly any padding
+    order = order[lengths[order] > 0]  # similar lengths together need little padding
     with torch.inference_mode():
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             ids, mask = tokens.padded(rows, max_tokens)
-            beta[rows] = teacher(
-                torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32))
-            ).beta.numpy()
+            encoding = teacher(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32)))  # B×L each
+            beta[rows] = encoding.beta.numpy()  # B×K
     return beta

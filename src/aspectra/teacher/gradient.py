@@ -1,7 +1,8 @@
-"""One training step's losses and gradients by hand, compiled: what autograd gives for `Teacher` and `losses`, several times as fast.
+"""The teacher's losses and gradients for one training step, by hand and compiled: several times as fast as autograd.
 
-Training steps are tiny, so that calls cost more than arithmetic. Here a step is a few loops over the words of a batch and one matrix
-product per equation; a segment's words lie one after the other, without padding. tests/test_gradient.py holds it equal to autograd.
+The equations are those of model.py and losses.py; tests/test_gradient.py holds the result equal to autograd. Steps
+are so small that calls cost more than arithmetic, so a step is a few loops over the words of a batch and one matrix
+product per equation. Shapes: B segments, N words in all of them (one after the other, no padding), D, K, V as there.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import Any
 import numba
 import numpy as np
 import torch
-from torch import Tensor
 
 from aspectra.config import TeacherConfig
 from aspectra.corpus import Ragged
+from aspectra.loop import Losses
 from aspectra.teacher.model import Teacher
 
 MEAN, REGULAR, SMOOTH = range(3)
@@ -23,15 +24,15 @@ KINDS = {"mean": MEAN, "regular": REGULAR, "smooth": SMOOTH}
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function of arrays at its first call, and keep that for the next process where there is a place to keep it."""
+    """Compile a function of arrays at its first call; the result is cached for the next process if possible."""
     try:
         return numba.njit(function, fastmath=True, cache=True)
-    except RuntimeError:  # neither beside this file nor in the user's cache
+    except RuntimeError:  # no folder that can be written to
         return numba.njit(function, fastmath=True)
 
 
-def step(teacher: Teacher, config: TeacherConfig, words: Ragged) -> dict[str, Tensor]:
-    """Return the losses of a batch of at least two segments, none empty, and set the gradient of every parameter."""
+def step(teacher: Teacher, config: TeacherConfig, words: Ragged) -> Losses:
+    """Set the gradient of every parameter for a batch of at least two segments, none empty; return the losses."""
     classify, align = teacher.classify, teacher.align
     learnt = [align.weight, align.bias, classify.weight, classify.bias, teacher.topics]
     values = [parameter.detach().numpy() for parameter in learnt]

@@ -1,4 +1,8 @@
-"""Training of the teacher: topics start as k-means centroids of word vectors, or of segments in a small corpus, and learn by contrast."""
+"""Training of the teacher (paper: "Self-Supervised Contrastive Learning"): segments in, a trained `Teacher` out.
+
+Topics start as k-means centroids: of the word vectors, or in a small corpus of the segments. Then they learn by
+contrast, a batch of segments at a time. The loss is in losses.py, its compiled gradient in gradient.py.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +13,26 @@ from functools import partial
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
 from aspectra.errors import InputError
-from aspectra.loop import optimise, warmup_rate
+from aspectra.loop import Losses, optimise, warmup_rate
+from aspectra.progress import StageProgress
 from aspectra.teacher.model import Teacher
-from aspectra.vectors import Progress, WordVectors
+from aspectra.vectors import WordVectors
 
 LOG_EVERY = 100
 FEWEST_STEPS, MOST_STEPS = 4_000, 12_000
 SMALL = 200_000
-"""With fewer segments than this to train on, topics start from segments; one pass is then shorter than FEWEST_STEPS."""
+"""A corpus with fewer segments to train on is small: its topics start from segments."""
 START_SAMPLE = 20_000
-"""At most so many segments are clustered."""
+"""At most this many segments are clustered."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A teacher and how its losses went."""
+    """A teacher and the history of its losses."""
 
     teacher: Teacher
     history: list[dict[str, float]]
@@ -36,7 +40,7 @@ class Trained:
 
 @contextlib.contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Run a block on so many threads of torch and of numpy's matrix products; tiny batches are fastest on one."""
+    """Run a block on this many threads, in torch and in numpy; tiny batches are fastest on one."""
     from threadpoolctl import threadpool_limits
 
     before = torch.get_num_threads()
@@ -54,16 +58,17 @@ def start_topics(vectors: WordVectors, n_topics: int, seed: int) -> np.ndarray:
 
 
 def centroids(points: np.ndarray, n_topics: int, seed: int) -> np.ndarray:
+    """Return the K×D centroids of k-means over points, N×D."""
     from sklearn.cluster import KMeans
 
-    with torch_threads(1):  # several add up in another order
+    with torch_threads(1):  # more threads would add in another order
         return np.asarray(
             KMeans(n_topics, n_init=1, random_state=seed).fit(points).cluster_centers_, dtype=np.float32
         )
 
 
 def choose_start(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig) -> np.ndarray:
-    """Return the topics to start from, K×D: of words or of segments, as asked for or by the size of the corpus."""
+    """Return the topics to start from, K×D: centroids of words or of segments, by `config.start`."""
     if config.start == "words" or (config.start == "auto" and len(rows) >= SMALL):
         return start_topics(vectors, config.n_topics, config.seed)
     means = segment_means(tokens, rows, vectors, config)
@@ -73,25 +78,29 @@ def choose_start(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config:
     if config.start == "auto":
         return start_topics(vectors, config.n_topics, config.seed)
     raise InputError(
-        f"There are only {different} different segments to start {config.n_topics} topics from. Give more reviews, or use --start words."
+        f"There are only {different} different segments to start {config.n_topics} topics from. "
+        "Give more reviews, or use --start words."
     )
 
 
 def segment_means(tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig) -> np.ndarray:
-    """Return the mean word vector of some of the rows, at most START_SAMPLE×D."""
+    """Return the mean word vectors of a random sample of the rows, n×D with n at most START_SAMPLE."""
     drawn = np.random.default_rng(config.seed).permutation(rows)[:START_SAMPLE]
     words = tokens.select(drawn, config.max_tokens)
-    sums = np.add.reduceat(vectors.matrix[words.ids], words.offsets[:-1])
-    return np.asarray(sums / words.lengths[:, None], dtype=np.float32)
+    sums = np.add.reduceat(vectors.matrix[words.ids], words.offsets[:-1])  # n×D
+    return np.asarray(sums / words.lengths[:, None], dtype=np.float32)  # n×D
 
 
 def choose_steps(n_rows: int, config: FitConfig) -> int:
-    """Return the steps asked for, or one pass within FEWEST_STEPS…MOST_STEPS: a small corpus needs several, a large one not all."""
+    """Return the steps asked for, or one pass, but from FEWEST_STEPS to MOST_STEPS.
+
+    A small corpus needs several passes; a large one does not need all of its segments.
+    """
     return config.steps or min(MOST_STEPS, max(FEWEST_STEPS, -(-n_rows // config.batch_size)))
 
 
 def batches(rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[np.ndarray]:
-    """Yield so many batches of rows, shuffled anew in each pass over them."""
+    """Yield a batch of rows for each step; every pass over the rows has a new random order."""
     random = np.random.default_rng(config.seed)
     order = rows[:0]
     for _ in range(steps):
@@ -102,7 +111,7 @@ def batches(rows: np.ndarray, steps: int, config: FitConfig) -> Iterator[np.ndar
 
 
 def train(
-    tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: Progress
+    tokens: Ragged, rows: np.ndarray, vectors: WordVectors, config: FitConfig, progress: StageProgress
 ) -> Trained:
     """Train a teacher on some rows of the corpus."""
     torch.manual_seed(config.seed)
@@ -111,11 +120,10 @@ def train(
     history: list[dict[str, float]] = []
     steps = choose_steps(len(rows), config)
 
-    def log(step: int, parts: dict[str, Tensor]) -> None:
+    def log(step: int, losses: Losses) -> None:
         if step % LOG_EVERY == 0 or step == 1:
-            history.append(
-                {"step": step, **{name: round(float(value.detach()), 5) for name, value in parts.items()}}
-            )
+            values = {name: round(float(loss.detach()), 5) for name, loss in losses.items()}
+            history.append({"step": step, **values})
             progress(min(1.0, step / steps))
 
     from aspectra.teacher import gradient  # compiles
