@@ -1,20 +1,18 @@
 from collections import Counter
+from collections.abc import Sequence
 from copy import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import SMALL
 
 from aspectra.detector import AspectDetector
-from aspectra.errors import MapError, RunError
+from aspectra.errors import RunError
 from aspectra.evaluate import Gold
 from aspectra.sample import Sample
-from aspectra.topicmap.agree import agreed, compare, kappa, map_path, read_opinions
+from aspectra.studio.opening import run_topics
 from aspectra.topicmap.carry import SURE, carry_over, confidence, match_topics, similarity
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, write_map
-
-AT = "2024-05-01T10:00:00+00:00"
+from aspectra.topicmap.topicmap import Suggestion, TopicMap
 
 
 def by_gold(detector: AspectDetector, gold: Gold) -> AspectDetector:
@@ -25,6 +23,12 @@ def by_gold(detector: AspectDetector, gold: Gold) -> AspectDetector:
         aspects = Counter(min(names) for names, mine in zip(gold.aspects, top == topic, strict=True) if mine)
         mapping.setdefault(aspects.most_common(1)[0][0] if aspects else "General", []).append(topic)
     return copy(detector).map_topics(mapping, by="Ada")
+
+
+def carried_over(
+    old: AspectDetector, new: AspectDetector, texts: Sequence[str]
+) -> tuple[TopicMap, list[Suggestion]]:
+    return carry_over(old.topic_map_, run_topics(old, texts), run_topics(new, texts))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +44,7 @@ def retrained(sample: Sample) -> AspectDetector:
 def test_sure_choices_are_those_that_a_person_would_make_again(
     mapped: AspectDetector, retrained: AspectDetector, gold: Gold
 ) -> None:
-    carried, advice = carry_over(mapped, retrained, gold.texts)
+    carried, advice = carried_over(mapped, retrained, gold.texts)
     again = by_gold(retrained, gold).topic_map_.choices
     sure = [
         choice.aspect == again[choice.topic].aspect
@@ -52,7 +56,7 @@ def test_sure_choices_are_those_that_a_person_would_make_again(
 
 
 def test_the_same_topics_carry_over_unchanged(mapped: AspectDetector) -> None:
-    carried, advice = carry_over(mapped, mapped, ["coffee"])
+    carried, advice = carried_over(mapped, mapped, ["coffee"])
     assert [choice.aspect for choice in carried.choices] == [
         choice.aspect for choice in mapped.topic_map_.choices
     ]
@@ -63,7 +67,7 @@ def test_the_same_topics_carry_over_unchanged(mapped: AspectDetector) -> None:
 def test_only_sure_choices_of_a_person_stay_decided(
     mapped: AspectDetector, retrained: AspectDetector, gold: Gold
 ) -> None:
-    carried, advice = carry_over(mapped, retrained, gold.texts)
+    carried, advice = carried_over(mapped, retrained, gold.texts)
     for choice, one in zip(carried.choices, advice, strict=True):
         assert (choice.by == "Ada") == (one.confidence >= SURE)
         assert choice.aspect == one.aspect
@@ -94,53 +98,4 @@ def test_runs_without_common_words_cannot_be_matched(mapped: AspectDetector) -> 
         ["zug bahn gleis halt", "baum wald ast laub"] * 5
     )
     with pytest.raises(RunError, match="share only 0 words"):
-        similarity(mapped, other, ["zug"])
-
-
-def opinion(*aspects: str | None, by: str = "Ada") -> TopicMap:
-    return TopicMap(
-        ("Image", "Sound"),
-        tuple(Choice(topic, aspect, ("word",), by, AT) for topic, aspect in enumerate(aspects)),
-        "print",
-    )
-
-
-def test_kappa_equals_scikit_learn() -> None:
-    from sklearn.metrics import cohen_kappa_score
-
-    one, two = (
-        ["Image", "Sound", "Sound", None, "Image", None],
-        ["Image", "Image", "Sound", None, "Sound", "Sound"],
-    )
-    expected = cohen_kappa_score([str(aspect) for aspect in one], [str(aspect) for aspect in two])
-    assert kappa(opinion(*one), opinion(*two)) == pytest.approx(expected)
-
-
-def test_open_topics_do_not_count_for_agreement() -> None:
-    assert kappa(opinion("Image", by=SUGGESTION), opinion("Sound")) is None
-    assert kappa(opinion("Image"), opinion("Image")) == 1
-
-
-def test_conflicts_name_who_chose_what_and_the_rest_is_agreed() -> None:
-    opinions = {"Ada": opinion("Image", "Sound", None), "Ben": opinion("Image", None, None, by="Ben")}
-    found = compare(opinions)
-    assert found["conflicts"] == {1: {"Ada": "Sound", "Ben": None}}
-    assert (found["pairs"][0]["first"], found["pairs"][0]["n"]) == ("Ada", 3)
-    assert [(choice.aspect, choice.by) for choice in agreed(opinions).choices] == [
-        ("Image", "Ada + Ben"),
-        (None, SUGGESTION),
-        (None, "Ada + Ben"),
-    ]
-
-
-def test_opinions_are_kept_side_by_side_and_those_on_other_topics_left_aside(tmp_path: Path) -> None:
-    write_map(map_path(tmp_path, "Ada"), opinion("Image"))
-    write_map(map_path(tmp_path, "Ben"), opinion("Sound"))
-    assert list(read_opinions(tmp_path, "print", but="Ben")) == ["Ada"]
-    assert read_opinions(tmp_path, "other print", but=None) == {}
-
-
-@pytest.mark.parametrize("name", ["", "../Ada", "Ada Lovelace", "a" * 41])
-def test_an_annotators_name_must_fit_in_a_file_name(tmp_path: Path, name: str) -> None:
-    with pytest.raises(MapError, match="1 to 40 letters"):
-        map_path(tmp_path, name)
+        similarity(run_topics(mapped, ["zug"]), run_topics(other, ["zug"]))

@@ -17,9 +17,8 @@ from conftest import SMALL, as_flags
 from aspectra.cli import app
 from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
-from aspectra.sample import ASPECTS, SEEDS, Sample
+from aspectra.sample import ASPECTS, Sample
 from aspectra.text.read import Source
-from aspectra.topicmap.topicmap import read_map
 
 TINY = ["--n-topics=4", "--min-count=3", "--vector-size=8", "--vector-epochs=1", "--steps=5"]
 COMMANDS = typer.main.get_command(app).commands
@@ -48,7 +47,7 @@ def test_the_whole_job_on_the_sample(aspectra: Aspectra, tmp_path: Path) -> None
     assert "700 reviews" in fitted.err
     assert "16 topics, keyword diversity" in aspectra("topics", tmp_path / "run").out
     mapped = aspectra("map", tmp_path / "run", "--dev", tmp_path / "dev.jsonl")
-    assert "Expected on new labelled segments" in mapped.out
+    assert "Expected on new segments" in mapped.out
     labelled = aspectra("label", tmp_path / "run", tmp_path / "reviews.csv", "-o", tmp_path / "labelled.csv")
     assert f"Wrote {len(read(tmp_path / 'labelled.csv')):,} segments" in labelled.err
     report = json.loads(aspectra("evaluate", tmp_path / "run", tmp_path / "test.jsonl", "--json").out)
@@ -243,42 +242,6 @@ def test_a_finished_fit_is_not_done_again(aspectra: Aspectra, sample_files: Path
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()} == before
 
 
-def test_a_map_is_suggested_from_seed_words_and_shown(
-    aspectra: Aspectra, own_run: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "seeds.toml").write_text(
-        "".join(f"{json.dumps(name)} = {json.dumps(words)}\n" for name, words in SEEDS.items())
-    )
-    answer = aspectra("map", own_run, "--seeds", tmp_path / "seeds.toml", "--replace")
-    assert answer.code == 0
-    topic_map = read_map(own_run / "topic_map.json")
-    assert topic_map.aspects[:-1] == ASPECTS
-    assert all(choice.aspect is None or choice.aspect in answer.out for choice in topic_map.choices)
-    assert aspectra("map", own_run).out.startswith(answer.out[:200])
-
-
-def test_a_persons_choices_outlive_a_suggestion_unless_told_to_replace_them(
-    aspectra: Aspectra, own_run: Path
-) -> None:
-    before = read_map(own_run / "topic_map.json")
-    aspectra("map", own_run, "--aspects", "Price,Design")
-    assert read_map(own_run / "topic_map.json").choices == before.choices
-    aspectra("map", own_run, "--aspects", "Price,Design", "--replace")
-    assert {choice.by for choice in read_map(own_run / "topic_map.json").choices} == {"suggestion"}
-    assert before in [read_map(path) for path in (own_run / "map-history").iterdir()]
-
-
-def test_a_map_goes_through_a_spreadsheet(aspectra: Aspectra, own_run: Path, tmp_path: Path) -> None:
-    table = tmp_path / "map.csv"
-    assert aspectra("map", own_run, "--export", table).err.startswith(f"Wrote {table}.")
-    lines = table.read_text(encoding="utf-8-sig").splitlines()
-    lines[1] = lines[1].replace("Taste", "noise")
-    table.write_text("\n".join(lines), encoding="utf-8-sig")
-    assert aspectra("map", own_run, "--import", table, "--by", "Ada").code == 0
-    choice = read_map(own_run / "topic_map.json").choices[0]
-    assert (choice.aspect, choice.by) == ("Noise", "Ada")
-
-
 def test_evaluate_prints_every_score_and_the_confusion(
     aspectra: Aspectra, own_run: Path, sample_files: Path
 ) -> None:
@@ -318,13 +281,3 @@ def test_the_version_is_that_of_the_package(aspectra: Aspectra) -> None:
     import aspectra as package
 
     assert aspectra("--version").out.strip() == package.__version__
-
-
-@pytest.mark.parametrize("content", ['Image = "picture"', "Image = []", "Image", "", "Image = [1]"])
-def test_seed_words_that_cannot_be_read_are_refused(
-    aspectra: Aspectra, own_run: Path, tmp_path: Path, content: str
-) -> None:
-    (tmp_path / "seeds.toml").write_text(content)
-    answer = aspectra("map", own_run, "--seeds", tmp_path / "seeds.toml")
-    assert answer.code == 1
-    assert 'Image = ["picture", "color"]' in answer.err

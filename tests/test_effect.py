@@ -36,8 +36,8 @@ MAP = make_map("Image", "Sound", None, GENERAL, "Image")
 
 
 def labels(dev: Dev, topic_map: TopicMap) -> list[str]:
-    known = np.where(dev.blind, 0, 5)
-    return label_beta(np.where(dev.blind[:, None], np.nan, dev.beta), known, topic_map, dev.shares)[
+    known = np.where(dev.no_words, 0, 5)
+    return label_beta(np.where(dev.no_words[:, None], np.nan, dev.beta), known, topic_map, dev.shares)[
         "aspect"
     ].to_list()
 
@@ -92,14 +92,14 @@ def test_labels_follow_a_renamed_aspect() -> None:
     )
     found = present(make_dev(), renamed, {"Image": "Picture"})
     assert found["figures"] == present(make_dev(), MAP, {})["figures"]
-    assert found["homeless"] == {}
+    assert found["unmapped_gold"] == {}
 
 
 def test_labels_that_the_map_lacks_are_always_wrong_and_named() -> None:
     dev = make_dev()
     without = TopicMap(("Sound", GENERAL), make_map("Sound", "Sound", None, GENERAL, None).choices, "print")
     found = present(dev, without, {})
-    assert found["homeless"] == {"Image": sum("Image" in names for names in dev.gold)}
+    assert found["unmapped_gold"] == {"Image": sum("Image" in names for names in dev.gold)}
     assert found["f1"][found["aspects"].index("Image")] == 0
 
 

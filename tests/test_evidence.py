@@ -1,5 +1,4 @@
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +6,6 @@ import pytest
 from aspectra.detector import AspectDetector
 from aspectra.sample import Sample as Reviews
 from aspectra.studio.evidence import Sample, boundary, draw_sample, nearest, next_question, surest
-from aspectra.topicmap.propose import propose_aspects
 
 
 @pytest.fixture(scope="module")
@@ -59,23 +57,6 @@ def test_questions_go_to_doubtful_segments_of_large_topics_and_never_repeat() ->
         asked.append(row)
     assert asked[0] == 2  # the highest entropy of the largest topic
     assert sorted(asked) == [0, 1, 2, 3]
-
-
-def test_groups_of_topics_get_different_names(detector: AspectDetector) -> None:
-    items: Any = detector.topics_.items
-    keywords, shares = [item.keywords for item in items], np.array([item.share for item in items])
-    groups = propose_aspects(
-        detector.teacher_.topics.detach().numpy(),
-        shares,
-        keywords,
-        detector.vocabulary_,
-        detector.vectors_.matrix,
-    )
-    assert 3 <= len(groups) <= 9
-    assert sorted(topic for _, topics in groups for topic in topics) == list(range(len(items)))
-    assert all(
-        name.lower() in {word for topic in topics for word in keywords[topic]} for name, topics in groups
-    )
 
 
 def test_a_corpus_of_junk_only_still_gives_a_sample(detector: AspectDetector, sample: Reviews) -> None:

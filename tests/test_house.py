@@ -12,8 +12,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").glob("test_*.py"))
 PYTHON = [*MODULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
 ROOMS = (
-    "errors", "progress", "config", "rundir", "sample", "text", "sampling", "corpus", "vectors", "loop", "teacher",
-    "topics", "evaluate", "encoder", "topicmap", "fitting", "student", "labelling", "detector", "attention",
+    "errors", "progress", "loopback", "config", "rundir", "sample", "text", "sampling", "corpus", "vectors", "loop",
+    "teacher", "topics", "evaluate", "encoder", "topicmap", "fitting", "student", "labelling", "detector", "attention",
     "studio", "report", "serve", "bench", "cli",
 )  # fmt: skip
 """The only import direction: a room (a package, or a module beside them) imports from those before it."""

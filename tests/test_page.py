@@ -27,7 +27,7 @@ HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><b>bold</b>"
 
 
 @dataclass
-class Desk:
+class OpenPage:
     """A studio that is being served, and a browser to look at it with."""
 
     studio: Studio
@@ -53,12 +53,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk(own_run: Path, browser: Any) -> Iterator[Callable[..., Desk]]:
+def open_page(own_run: Path, browser: Any) -> Iterator[Callable[..., OpenPage]]:
     ends = []
 
     def begin(
         run: Path = own_run, change: Callable[[Studio], None] = lambda studio: None, **options: Any
-    ) -> Desk:
+    ) -> OpenPage:
         studio = open_studio(
             run, Opening(by="Ada", **{"aspects": ("Taste", "Noise", "Price"), "replace": True, **options})
         )
@@ -69,7 +69,7 @@ def desk(own_run: Path, browser: Any) -> Iterator[Callable[..., Desk]]:
         thread.start()
         context = browser.new_context(viewport={"width": 1440, "height": 900})
         ends.append((server, thread, context))
-        return Desk(studio, address, context)
+        return OpenPage(studio, address, context)
 
     yield begin
     for server, thread, context in ends:
@@ -82,8 +82,8 @@ def card_topic(page: Any) -> int:
     return int(page.locator("#card h1").inner_text().split()[1])
 
 
-def test_a_whole_map_by_keyboard_alone(desk: Callable[..., Desk]) -> None:
-    here = desk(aspects=())
+def test_a_whole_map_by_keyboard_alone(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page(aspects=())
     page = here.open()
     expect(page.locator("#aspects")).to_contain_text("No aspects yet")
     page.keyboard.press("a")
@@ -102,8 +102,8 @@ def test_a_whole_map_by_keyboard_alone(desk: Callable[..., Desk]) -> None:
     assert page.errors == []
 
 
-def test_undo_redo_and_moving_about(desk: Callable[..., Desk]) -> None:
-    here = desk()
+def test_undo_redo_and_moving_about(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page()
     page = here.open()
     first = card_topic(page)
     page.keyboard.press("3")
@@ -119,8 +119,10 @@ def test_undo_redo_and_moving_about(desk: Callable[..., Desk]) -> None:
     assert here.aspects()[first] == "Price"
 
 
-def test_keys_typed_faster_than_the_server_answers_reach_their_topics(desk: Callable[..., Desk]) -> None:
-    here = desk()
+def test_keys_typed_faster_than_the_server_answers_reach_their_topics(
+    open_page: Callable[..., OpenPage],
+) -> None:
+    here = open_page()
     act = here.studio.act
     here.studio.act = lambda *given: (time.sleep(0.15), act(*given))[1]  # type: ignore[method-assign]
     page = here.open()
@@ -134,8 +136,8 @@ def test_keys_typed_faster_than_the_server_answers_reach_their_topics(desk: Call
     assert [here.aspects()[topic] for topic in order[:4]] == ["Taste", "Price", "General", None]
 
 
-def test_a_reload_keeps_map_undo_and_notes(desk: Callable[..., Desk]) -> None:
-    here = desk()
+def test_a_reload_keeps_map_undo_and_notes(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page()
     page = here.open()
     first = card_topic(page)
     page.keyboard.press("n")
@@ -153,8 +155,8 @@ def test_a_reload_keeps_map_undo_and_notes(desk: Callable[..., Desk]) -> None:
     assert card_topic(page) == first
 
 
-def test_two_tabs_do_not_overwrite_each_other(desk: Callable[..., Desk]) -> None:
-    here = desk()
+def test_two_tabs_do_not_overwrite_each_other(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page()
     one, two = here.open(), here.open()
     topic = card_topic(one)
     one.keyboard.press("1")
@@ -166,8 +168,8 @@ def test_two_tabs_do_not_overwrite_each_other(desk: Callable[..., Desk]) -> None
     assert here.aspects()[topic] == "Taste"
 
 
-def test_the_effect_of_a_choice_comes_true(desk: Callable[..., Desk], sample_files: Path) -> None:
-    here = desk(aspects=(), dev=sample_files / "dev.jsonl")
+def test_the_effect_of_a_choice_comes_true(open_page: Callable[..., OpenPage], sample_files: Path) -> None:
+    here = open_page(aspects=(), dev=sample_files / "dev.jsonl")
     page = here.open()
     figure = page.locator('[data-figure="f1_micro"] strong')
     delta = page.locator(".choice .delta").first
@@ -188,8 +190,8 @@ def hostile(studio: Studio) -> None:
     studio.sample.texts[:] = [HOSTILE] * len(studio.sample)
 
 
-def test_hostile_text_stays_text(desk: Callable[..., Desk]) -> None:
-    here = desk(change=hostile, aspects=("<b>Taste</b>", "<img src=x>"))
+def test_hostile_text_stays_text(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page(change=hostile, aspects=("<b>Taste</b>", "<img src=x>"))
     page = here.open()
     page.keyboard.press("1")
     page.locator("#try").fill(HOSTILE)
@@ -201,8 +203,8 @@ def test_hostile_text_stays_text(desk: Callable[..., Desk]) -> None:
     assert page.errors == []
 
 
-def test_inline_script_is_blocked_even_if_it_got_in(desk: Callable[..., Desk]) -> None:
-    page = desk().open()
+def test_inline_script_is_blocked_even_if_it_got_in(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page().open()
     page.evaluate(
         "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.broken = true\">')"
     )
@@ -211,9 +213,9 @@ def test_inline_script_is_blocked_even_if_it_got_in(desk: Callable[..., Desk]) -
 
 
 def test_choices_wait_in_the_browser_while_they_cannot_be_saved(
-    desk: Callable[..., Desk], own_run: Path
+    open_page: Callable[..., OpenPage], own_run: Path
 ) -> None:
-    here = desk()
+    here = open_page()
     page = here.open()
     page.keyboard.press("1")
     here.settle(page)
@@ -230,8 +232,8 @@ def test_choices_wait_in_the_browser_while_they_cannot_be_saved(
     assert len([choice for choice in read_map(own_run / "topic_map.json").choices if choice.by == "Ada"]) == 3
 
 
-def test_aspects_are_renamed_recoloured_moved_and_deleted(desk: Callable[..., Desk]) -> None:
-    here = desk()
+def test_aspects_are_renamed_recoloured_moved_and_deleted(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page()
     page = here.open()
     page.locator("#aspects button.name", has_text="Noise").click()
     page.get_by_label("Name").fill("Taste")
@@ -246,11 +248,11 @@ def test_aspects_are_renamed_recoloured_moved_and_deleted(desk: Callable[..., De
 
 
 def test_choices_carried_over_leave_only_the_changed_topics_open(
-    desk: Callable[..., Desk], own_run: Path, run: Path, sample: Sample, tmp_path: Path
+    open_page: Callable[..., OpenPage], own_run: Path, run: Path, sample: Sample, tmp_path: Path
 ) -> None:
     new = tmp_path / "new"
     AspectDetector(**{**SMALL, "seed": 5, "steps": 100}).fit(sample.reviews["text"], run=new)
-    here = desk(run=new, aspects=(), replace=False, old=run)
+    here = open_page(run=new, aspects=(), replace=False, old=run)
     page = here.open()
     decided = sum(choice.by != "suggestion" for choice in read_map(new / "topic_map.json").choices)
     assert 0 < decided < 16
@@ -260,8 +262,10 @@ def test_choices_carried_over_leave_only_the_changed_topics_open(
     expect(page.locator(".suggestion p")).to_contain_text("like topic")
 
 
-def test_segments_labelled_by_key_give_a_first_estimate(desk: Callable[..., Desk], own_run: Path) -> None:
-    here = desk()
+def test_segments_labelled_by_key_give_a_first_estimate(
+    open_page: Callable[..., OpenPage], own_run: Path
+) -> None:
+    here = open_page()
     page = here.open()
     page.get_by_role("button", name="Label some segments").click()
     expect(page.locator("dialog blockquote")).to_be_visible()
@@ -274,10 +278,10 @@ def test_segments_labelled_by_key_give_a_first_estimate(desk: Callable[..., Desk
 
 
 def test_a_finished_map_opens_read_only(
-    desk: Callable[..., Desk], snapshot: Callable[..., Any], own_run: Path
+    open_page: Callable[..., OpenPage], snapshot: Callable[..., Any], own_run: Path
 ) -> None:
     before = snapshot(own_run)
-    page = desk(aspects=(), replace=False, read_only=True).open()
+    page = open_page(aspects=(), replace=False, read_only=True).open()
     expect(page.locator("#saved")).to_have_text("Read only")
     page.keyboard.press("1")
     expect(page.locator("#notice")).to_contain_text("reading only")
@@ -285,15 +289,15 @@ def test_a_finished_map_opens_read_only(
     assert snapshot(own_run) == before
 
 
-def test_done_ends_the_server_and_says_what_comes_next(desk: Callable[..., Desk]) -> None:
-    page = desk().open()
+def test_done_ends_the_server_and_says_what_comes_next(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page().open()
     page.get_by_role("button", name="Done").click()
     expect(page.locator("dialog")).to_contain_text("aspectra label")
 
 
 @pytest.mark.parametrize("words", [("القهوة", "لذيذة", "جدا"), ("コーヒー", "美味しい", "静か")])
 def test_other_scripts_are_shown_in_their_direction(
-    desk: Callable[..., Desk], words: tuple[str, ...]
+    open_page: Callable[..., OpenPage], words: tuple[str, ...]
 ) -> None:
     def change(studio: Studio) -> None:
         topics = studio.detector.topics_
@@ -301,7 +305,7 @@ def test_other_scripts_are_shown_in_their_direction(
         studio.detector.topics_ = replace(topics, items=items)
         studio.sample.texts[:] = [" ".join(words) + "."] * len(studio.sample)
 
-    page = desk(change=change).open()
+    page = open_page(change=change).open()
     expected = "rtl" if words[0] == "القهوة" else "ltr"
     assert (
         page.locator("#card .segment").first.evaluate("element => getComputedStyle(element).direction")
@@ -310,8 +314,10 @@ def test_other_scripts_are_shown_in_their_direction(
     expect(page.locator(".keywords")).to_contain_text(words[0])
 
 
-def test_a_narrow_window_has_everything_and_does_not_scroll_sideways(desk: Callable[..., Desk]) -> None:
-    here = desk()
+def test_a_narrow_window_has_everything_and_does_not_scroll_sideways(
+    open_page: Callable[..., OpenPage],
+) -> None:
+    here = open_page()
     page = here.open()
     page.set_viewport_size({"width": 420, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
@@ -319,8 +325,8 @@ def test_a_narrow_window_has_everything_and_does_not_scroll_sideways(desk: Calla
         assert page.locator(part).is_visible(), part
 
 
-def test_every_control_has_a_name_for_a_screen_reader(desk: Callable[..., Desk], gold: Gold) -> None:
-    page = desk().open()
+def test_every_control_has_a_name_for_a_screen_reader(open_page: Callable[..., OpenPage], gold: Gold) -> None:
+    page = open_page().open()
     nameless = page.evaluate(
         """() => [...document.querySelectorAll("button, input")].filter((e) => !(e.innerText || e.ariaLabel || "").trim()).length"""
     )

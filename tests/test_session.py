@@ -9,18 +9,17 @@ import pytest
 from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.errors import MapError, RunError
-from aspectra.studio.actions import Desk, decided
 from aspectra.studio.session import Conflict, Session
-from aspectra.topicmap.suggest import Suggestion
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, read_map, write_map
+from aspectra.studio.state import MapState
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
 
 AT = "2024-05-01T10:00:00+00:00"
 
 
-def advise(desk: Desk) -> Sequence[Suggestion]:
-    first = desk.topic_map.aspects[0]
+def suggester(state: MapState) -> Sequence[Suggestion]:
+    first = state.topic_map.aspects[0]
     return [
-        Suggestion(choice.topic, first, "clear", 0.9, f"near {first}") for choice in desk.topic_map.choices
+        Suggestion(choice.topic, first, "clear", 0.9, f"near {first}") for choice in state.topic_map.choices
     ]
 
 
@@ -44,11 +43,11 @@ class Studio:
 
     def open(self) -> Session:
         topic_map = read_map(self.path) if self.path.exists() else self.start
-        self.session = Session(self.path, Desk.of(topic_map), "Ada", clock=self.clock)
+        self.session = Session(self.path, MapState.of(topic_map), "Ada", clock=self.clock)
         return self.session
 
     def act(self, kind: str, **values: Any) -> int | None:
-        return self.session.act({"kind": kind, **values}, self.session.version, advise)
+        return self.session.act({"kind": kind, **values}, self.session.version, suggester)
 
     def aspects(self) -> list[str | None]:
         return [choice.aspect for choice in read_map(self.path).choices]
@@ -77,7 +76,7 @@ def test_undo_and_redo_go_back_and_forth_and_name_the_topic(studio: Studio) -> N
 
 
 def test_undo_restores_choices_exactly_through_all_kinds_of_actions(studio: Studio) -> None:
-    before = studio.session.desk
+    before = studio.session.state
     studio.act("assign", choices={"0": "Image"})
     studio.act("note", topic=0, text=" blurry ")
     studio.act("rename", name="Image", to="Picture")
@@ -87,14 +86,14 @@ def test_undo_restores_choices_exactly_through_all_kinds_of_actions(studio: Stud
     studio.act("delete", name="Picture")
     for _ in range(7):
         studio.act("undo")
-    assert studio.session.desk == before
+    assert studio.session.state == before
 
 
 def test_undo_survives_a_restart(studio: Studio) -> None:
     studio.act("assign", choices={"1": "Sound"})
     studio.act("colour", name="Sound", hue=9)
     session = studio.open()
-    assert session.desk.hues["Sound"] == 9
+    assert session.state.hues["Sound"] == 9
     studio.act("undo")
     studio.act("undo")
     assert studio.aspects() == [None, None, None, None]
@@ -113,9 +112,9 @@ def test_renaming_takes_topics_notes_and_first_name_along(studio: Studio) -> Non
     studio.act("rename", name="Image", to="Picture")
     studio.act("rename", name="Picture", to="Screen")
     assert studio.aspects()[0] == "Screen"
-    assert studio.session.desk.aliases == {"Image": "Screen"}
+    assert studio.session.state.aliases == {"Image": "Screen"}
     studio.act("rename", name="Screen", to="Image")
-    assert studio.session.desk.aliases == {}
+    assert studio.session.state.aliases == {}
 
 
 def test_deleting_an_aspect_opens_its_topics_and_they_follow_the_suggestion(studio: Studio) -> None:
@@ -123,7 +122,7 @@ def test_deleting_an_aspect_opens_its_topics_and_they_follow_the_suggestion(stud
     studio.act("delete", name="Image")
     choices = read_map(studio.path).choices
     assert [choice.aspect for choice in choices] == ["Sound"] * 4
-    assert [decided(choice) for choice in choices] == [False, True, False, False]
+    assert [choice.by_person for choice in choices] == [False, True, False, False]
 
 
 def test_a_note_on_an_open_topic_waits_for_its_choice(studio: Studio) -> None:
@@ -145,7 +144,7 @@ def test_an_older_version_is_a_conflict_and_changes_nothing(studio: Studio) -> N
     seen = studio.session.version
     studio.act("assign", choices={"0": "Image"})
     with pytest.raises(Conflict, match="changed in another tab"):
-        studio.session.act({"kind": "assign", "choices": {"0": "Sound"}}, seen, advise)
+        studio.session.act({"kind": "assign", "choices": {"0": "Sound"}}, seen, suggester)
     assert studio.aspects()[0] == "Image"
 
 
@@ -154,18 +153,18 @@ def test_a_file_changed_by_another_program_is_taken_over_not_overwritten(studio:
     write_map(studio.path, studio.start.with_choice(3, "Sound", "Ben"))
     with pytest.raises(Conflict, match="changed by another program"):
         studio.act("assign", choices={"1": "Image"})
-    assert studio.session.desk.topic_map.choices[3].by == "Ben"
+    assert studio.session.state.topic_map.choices[3].by == "Ben"
     studio.act("assign", choices={"1": "Image"})
     assert studio.aspects() == [None, "Image", None, "Sound"]
 
 
-def test_a_deleted_run_is_reported_and_the_desk_stays_as_it_was(studio: Studio) -> None:
+def test_a_deleted_run_is_reported_and_the_map_stays_as_it_was(studio: Studio) -> None:
     studio.act("assign", choices={"0": "Image"})
-    before, version = studio.session.desk, studio.session.version
+    before, version = studio.session.state, studio.session.version
     shutil.rmtree(studio.path.parent)
     with pytest.raises(RunError, match="is gone"):
         studio.act("assign", choices={"1": "Image"})
-    assert (studio.session.desk, studio.session.version) == (before, version)
+    assert (studio.session.state, studio.session.version) == (before, version)
 
 
 def test_a_full_disk_changes_nothing(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +177,7 @@ def test_a_full_disk_changes_nothing(studio: Studio, monkeypatch: pytest.MonkeyP
     with pytest.raises(RunError, match="No space left"):
         studio.act("assign", choices={"1": "Image"})
     assert (
-        [choice.aspect for choice in studio.session.desk.topic_map.choices]
+        [choice.aspect for choice in studio.session.state.topic_map.choices]
         == studio.aspects()
         == ["Image", None, None, None]
     )
@@ -200,9 +199,9 @@ def test_undo_belongs_to_the_map_that_it_was_made_for(studio: Studio) -> None:
 
 
 def test_a_read_only_session_refuses_to_act(studio: Studio) -> None:
-    session = Session(studio.path, studio.session.desk, "Ada", read_only=True)
+    session = Session(studio.path, studio.session.state, "Ada", read_only=True)
     with pytest.raises(MapError, match="reading only"):
-        session.act({"kind": "assign", "choices": {"0": "Image"}}, session.version, advise)
+        session.act({"kind": "assign", "choices": {"0": "Image"}}, session.version, suggester)
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -228,7 +227,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(
     studio: Studio, action: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(MapError, match=message):
-        studio.session.act(action, studio.session.version, advise)
+        studio.session.act(action, studio.session.version, suggester)
     assert not studio.path.exists()
 
 
@@ -251,18 +250,18 @@ def kill_at() -> Callable[[str, Path], None]:
     code = """
 import os, signal, sys
 from pathlib import Path
-from aspectra.studio.actions import Desk
+from aspectra.studio.state import MapState
 from aspectra.studio.session import Session
 from aspectra.topicmap.topicmap import read_map
 path, name = Path(sys.argv[1]), sys.argv[2]
-session, calls, real = Session(path, Desk.of(read_map(path)), "Ada"), [], getattr(os, name)
+session, calls, real = Session(path, MapState.of(read_map(path)), "Ada"), [], getattr(os, name)
 def die(*given):
     calls.append(1)
     if len(calls) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return real(*given)
 setattr(os, name, die)
-session.act({"kind": "assign", "choices": {"0": "Sound"}}, session.version, lambda desk: [])
+session.act({"kind": "assign", "choices": {"0": "Sound"}}, session.version, lambda state: [])
 """
 
     def run(at: str, path: Path) -> None:

@@ -33,8 +33,9 @@ from aspectra.teacher.encode import encode
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
-from aspectra.topicmap.gamma import PREFIX, even_where_unknown, label_beta
-from aspectra.topicmap.suggest import Suggestion, suggest_by_dev, suggest_by_words
+from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
+from aspectra.topicmap.gamma import PREFIX, label_beta
+from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Choice, TopicMap
 
 DEFAULT = FitConfig()
@@ -171,7 +172,12 @@ class AspectDetector(BaseEstimator):
         names = tuple(aspects or seeds or (sorted(set().union(*dev.aspects)) if dev else ()))
         if not names:
             raise MapError("Nothing to map to: give aspects, seeds or dev.")
-        suggestions = self._suggestions(names, seeds, dev)
+        labelled = (
+            LabelledSegments(self.topic_probabilities(pl.Series(dev.texts)), dev.aspects) if dev else None
+        )
+        suggestions = suggest(self.topics_, self.vectors_, names, seeds, labelled, self.seed)
+        if labelled:
+            self.dev_estimate_ = expected_scores(labelled, names, self.seed)
         at = topicmap.now()
         choices = [
             Choice(item.id, advice.aspect, item.keywords, topicmap.SUGGESTION, at, advice.why)
@@ -179,23 +185,6 @@ class AspectDetector(BaseEstimator):
         ]
         self.topic_map_ = TopicMap(names, tuple(choices), self.topics_.fingerprint)
         return self
-
-    def _suggestions(
-        self, names: tuple[str, ...], seeds: Mapping[str, Sequence[str]] | None, dev: Gold | None
-    ) -> Sequence[Suggestion]:
-        if dev is not None:
-            beta = self.topic_probabilities(pl.Series(dev.texts))
-            outcome = suggest_by_dev(even_where_unknown(beta), dev.aspects, names, seed=self.seed)
-            self.dev_estimate_ = outcome.honest
-            return outcome.suggestions
-        return suggest_by_words(
-            [list(item.keywords) for item in self.topics_.items],
-            np.array([item.coherence for item in self.topics_.items]),
-            self.vectors_.words,
-            self.vectors_.matrix,
-            names,
-            {name: list(words) for name, words in seeds.items()} if seeds else None,
-        )
 
     def topic_probabilities(self, segments: Any) -> np.ndarray:
         """Return β for segments, N×K; NaN where no word is known."""

@@ -124,7 +124,7 @@ def first_paint(address: str, loads: int = 5) -> dict[str, float]:
 
 def follow(studio: Studio, figure: str = "f1_macro") -> int:
     """Accept all suggestions, then take each topic's best change that lies above the noise, until there is none; count them."""
-    suggestions = studio.advisor(studio.session.desk)
+    suggestions = studio.suggester(studio.session.state)
     studio.act(
         {"kind": "assign", "choices": {str(one.topic): one.aspect for one in suggestions}},
         studio.session.version,

@@ -6,8 +6,11 @@ Errors of ours become one line on stderr and exit code 1; wrong usage is exit co
 from __future__ import annotations
 
 import sys
+from types import ModuleType
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from aspectra.cli import (
     bench,
@@ -29,17 +32,33 @@ from aspectra.errors import AspectraError
 STOPPED = 130
 """The exit code that Typer gives to Ctrl-C."""
 
+MODULES = (fit, topics, map, distill, label, report, evaluate, explain, export, serve, sample, bench, data)
+
+
+def name_of(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
+
+
+class InOrder(TyperGroup):
+    """Lists the commands in the usual order of work; Typer would put those with sub-commands last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name_of(module) for module in MODULES]
+
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=InOrder,
 )
-for module in (fit, topics, map, distill, label, report, evaluate, explain, export, serve, sample):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
-for group in (bench, data):
-    app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
+for module in MODULES:
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=name_of(module))
+    else:
+        app.command(name_of(module))(module.command)
 
 
 def show_version(wanted: bool) -> None:

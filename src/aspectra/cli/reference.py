@@ -38,7 +38,8 @@ def words_of(group: Any) -> list[list[str]]:
     """List the words of every command, groups before their members."""
     return [
         [name, *words]
-        for name, command in group.commands.items()
+        for name, command in ((name, group.commands[name]) for name in group.list_commands(None))
+        if not command.hidden
         for words in [[], *(words_of(command) if hasattr(command, "commands") else [])]
     ]
 

@@ -46,8 +46,9 @@ def command(
     quiet: show.Quiet = False,
 ) -> None:
     """Label over HTTP: POST /label, GET /aspects, /healthz, /metrics; /docs describes it."""
+    from aspectra.loopback import is_loopback
     from aspectra.serve.batching import Limits
-    from aspectra.serve.server import Service, is_loopback, listen, serve
+    from aspectra.serve.server import Service, listen, serve
 
     if (run is None) == (onnx is None):
         raise typer.BadParameter("Give the run's folder, or --onnx.", param_hint="RUN")

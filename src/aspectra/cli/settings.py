@@ -1,4 +1,4 @@
-"""Options made from a config: one per field, with its default and meaning, so that each stands in one place."""
+"""Options made from a dataclass, one per field, so that each default and meaning stands in one place."""
 
 from __future__ import annotations
 
@@ -13,15 +13,24 @@ Command = Callable[..., None]
 
 
 def with_settings(config: type) -> Callable[[Command], Command]:
-    """Give a command one option per field of a config; they reach it as **settings. `n_topics` is --n-topics and --topics."""
+    """Give a command one option per field of a config, as **settings; `n_topics` is --n-topics and --topics."""
+    return with_parameters(list(map(option, dataclasses.fields(config))))
 
+
+def with_options(options: type) -> Callable[[Command], Command]:
+    """Give a command the options that a dataclass declares as Annotated fields; they reach it as **options."""
+    return with_parameters([p.replace(kind=p.KEYWORD_ONLY) for p in parameters(options)])
+
+
+def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the named parameters of a function or class."""
+    found = inspect.signature(function, eval_str=True).parameters.values()
+    return [parameter for parameter in found if parameter.kind is not parameter.VAR_KEYWORD]
+
+
+def with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Command]:
     def decorate(function: Command) -> Command:
-        own = [
-            p
-            for p in inspect.signature(function, eval_str=True).parameters.values()
-            if p.kind is not p.VAR_KEYWORD
-        ]
-        signature = inspect.Signature([*own, *map(option, dataclasses.fields(config))])
+        signature = inspect.Signature([*parameters(function), *more])
         function.__signature__ = signature  # type: ignore[attr-defined]
         function.__annotations__ = {
             name: parameter.annotation for name, parameter in signature.parameters.items()

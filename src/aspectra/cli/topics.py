@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -24,29 +25,37 @@ def command(
     topics = rundir.read_json(home / rundir.TOPICS)
     if as_json:
         print(json.dumps(topics, ensure_ascii=False, indent=1))
-        return
-    chosen: dict[int, str] = {}
-    if (home / rundir.TOPIC_MAP).exists():
-        from aspectra.topicmap.topicmap import UNMAPPED, read_map
+    else:
+        print_topics(topics, chosen_aspects(home / rundir.TOPIC_MAP, topics["fingerprint"]), run)
 
-        try:
-            choices = read_map(home / rundir.TOPIC_MAP, topics["fingerprint"]).choices
-            chosen = {choice.topic: choice.aspect or UNMAPPED for choice in choices}
-        except MapError as error:  # to mend the map, a person must see the topics
-            show.note(str(error))
-    grid = show.table(
-        "",
-        "share",
-        "npmi",
-        *(["aspect"] if chosen else []),
-        "keywords and a typical segment",
-        right=("", "share", "npmi"),
-    )
+
+def chosen_aspects(path: Path, fingerprint: str) -> dict[int, str]:
+    """Return the aspect of each topic; nothing without a map, or with one that cannot be used."""
+    from aspectra.topicmap.topicmap import UNMAPPED, read_map
+
+    if not path.exists():
+        return {}
+    try:
+        choices = read_map(path, fingerprint).choices
+    except MapError as error:  # to fix the map, a person must see the topics
+        show.note(str(error))
+        return {}
+    return {choice.topic: choice.aspect or UNMAPPED for choice in choices}
+
+
+def print_topics(topics: dict[str, Any], chosen: dict[int, str], run: Path) -> None:
     from rich.text import Text
 
+    columns = ["", "share", "coherence", *(["aspect"] if chosen else []), "keywords and a typical segment"]
+    grid = show.table(*columns, right=("", "share", "coherence"))
     for item in sorted(topics["items"], key=lambda item: -item["share"]):
         said = Text(" ".join(item["keywords"]) + "\n").append("\n".join(item["typical"][:1]), style="dim")
         aspect = [Text(chosen[item["id"]])] if chosen else []
         grid.add_row(str(item["id"]), f"{item['share']:.1%}", f"{item['coherence']:.2f}", *aspect, said)
     show.console().print(grid)
-    show.console().print(f"{len(topics['items'])} topics, keyword diversity {topics['diversity']:.2f}.")
+    show.console().print(
+        f"{len(topics['items'])} topics, keyword diversity {topics['diversity']:.2f} (1: no keyword is in two topics). "
+        "Share: part of all segments. Coherence, from -1 to 1: how often the keywords occur together."
+    )
+    if not chosen:
+        show.note(f"Next: aspectra map {run}")

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aspectra import __version__
+from aspectra.loopback import names_this_machine
 from aspectra.serve.batching import Batcher, Label, Limits, QueueFull
 from aspectra.serve.metrics import Metrics
 from aspectra.topicmap.topicmap import TopicMap
@@ -137,7 +138,7 @@ def make_app(
         title="aspectra", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
         summary="Labels every segment of every review with an aspect.",
     )  # fmt: skip
-    app.add_middleware(Gate, metrics=metrics, hosts=LOCAL if local else None)
+    app.add_middleware(Gate, metrics=metrics, local=local)
     guard = Guard({"dependencies": [Depends(bearer)]}, (401,)) if token else Guard()
     add_labelling(app, batcher, limits, guard)
     add_state(app, topic_map, batcher, metrics, guard)
@@ -267,14 +268,11 @@ def describe(topic_map: TopicMap) -> Aspects:
     return Aspects(aspects=[Aspect(name=name, topics=topics(name)) for name in topic_map.aspects])
 
 
-LOCAL = frozenset(("127.0.0.1", "localhost", "::1"))
-
-
 class Gate:
     """Counts requests, adds headers to answers, and turns away a request that a web page elsewhere had the browser send."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, hosts: frozenset[str] | None) -> None:
-        self.app, self.metrics, self.hosts = app, metrics, hosts
+    def __init__(self, app: ASGIApp, metrics: Metrics, local: bool) -> None:
+        self.app, self.metrics, self.local = app, metrics, local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -290,7 +288,8 @@ class Gate:
             await send(message)
 
         try:
-            if self.hosts and host_of(scope) not in self.hosts:
+            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            if self.local and not names_this_machine(host):
                 await JSONResponse({"detail": "Wrong host. Use the address that the command printed."}, 403)(
                     scope, receive, answer
                 )
@@ -301,9 +300,3 @@ class Gate:
             self.metrics.observe_request(
                 route.path if route else "other", status, time.perf_counter() - began
             )
-
-
-def host_of(scope: Scope) -> str:
-    """Return the name in the Host header, without the port."""
-    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-    return str(host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0])

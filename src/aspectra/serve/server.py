@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import socket
 import tempfile
@@ -60,17 +59,6 @@ def topic_map_of(labeller: Any) -> TopicMap:
         detector.topic_map if hasattr(detector, "topic_map") else detector.topic_map_
     )  # the first is an ONNX file's
     return topic_map
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach the address."""
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise InputError(
-            f"No address {host!r} on this machine ({error.strerror}). Give one of its own, e.g. 0.0.0.0."
-        ) from None
-    return all(ipaddress.ip_address(address[4][0]).is_loopback for address in found)
 
 
 def listen(host: str, port: int) -> socket.socket:

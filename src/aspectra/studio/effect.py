@@ -1,8 +1,9 @@
-"""What a map, and each next choice, does to F1 on labelled dev segments: β of the dev set and a topic map in, figures out.
+"""What a map, and each next choice, does to F1 on labelled segments.
 
-β is computed once. Trying topic k → aspect a moves one column of β between two columns of γ, so all answers of a card follow from one
-argmax. Intervals are a paired bootstrap over the dev segments: the first row of `weights` is the dev set itself, the others are drawn
-from it, and present map and trial are scored on the same draws, so that the interval is that of their difference.
+Topic probabilities (β) are computed once. Giving topic k to aspect a moves one column of β between two
+columns of γ, so all answers of a card follow from one argmax. Intervals are a paired bootstrap: the first
+row of `weights` is the labelled set itself, the others are drawn from it, and the present map and the trial
+are scored on the same draws, so the interval is that of their difference.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.evaluate import gold_matrix, score
+from aspectra.evaluate import f1_from_counts, gold_matrix, resolve, score
 from aspectra.topicmap.gamma import fallback, no_known_words
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -28,7 +29,7 @@ class Dev:
     """Labelled segments with their β, and the bootstrap's draws of them."""
 
     beta: np.ndarray  # N×K, zero for a segment without known words
-    blind: np.ndarray  # N, such segments
+    no_words: np.ndarray  # N, such segments
     gold: tuple[frozenset[str], ...]
     shares: np.ndarray  # K
     weights: np.ndarray  # (1 + DRAWS)×N
@@ -37,17 +38,15 @@ class Dev:
     def of(cls, beta: np.ndarray, gold: Sequence[frozenset[str]], shares: np.ndarray, seed: int = 0) -> Dev:
         n = len(beta)
         drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), DRAWS)
-        blind = no_known_words(beta)
-        safe = np.where(blind[:, None], 0, beta).astype(np.float64)
-        return cls(safe, blind, tuple(gold), shares, np.vstack([np.ones(n), drawn]))
+        unknown = no_known_words(beta)
+        safe = np.where(unknown[:, None], 0, beta).astype(np.float64)
+        return cls(safe, unknown, tuple(gold), shares, np.vstack([np.ones(n), drawn]))
 
     def renamed(self, aliases: Mapping[str, str]) -> tuple[frozenset[str], ...]:
         """Return the gold aspects under the names that the map now uses."""
-        return (
-            tuple(frozenset(aliases.get(name, name) for name in names) for names in self.gold)
-            if aliases
-            else self.gold
-        )
+        if not aliases:
+            return self.gold
+        return tuple(frozenset(aliases.get(name, name) for name in names) for names in self.gold)
 
 
 @dataclass(frozen=True)
@@ -68,20 +67,21 @@ class Counts:
 
 
 def all_names(topic_map: TopicMap, gold: Sequence[frozenset[str]]) -> tuple[str, ...]:
-    """Return the map's aspects and, after them, gold names that the map lacks: never answered, so always wrong."""
-    return (*topic_map.aspects, *sorted({name for names in gold for name in names} - set(topic_map.aspects)))
+    """Return the map's aspects and, after them, gold names that the map lacks: they are always wrong."""
+    in_gold = {name for names in gold for name in names}
+    return (*topic_map.aspects, *sorted(in_gold - set(topic_map.aspects)))
 
 
 def summed(dev: Dev, topic_map: TopicMap) -> np.ndarray:
     """Return γ of the dev segments before it is renormalised, N×A."""
     matrix = topic_map.matrix()
     gamma = dev.beta @ matrix
-    gamma[dev.blind] = fallback(topic_map.aspects, matrix, dev.shares)
+    gamma[dev.no_words] = fallback(topic_map.aspects, matrix, dev.shares)
     return np.asarray(gamma)
 
 
 def present(dev: Dev, topic_map: TopicMap, aliases: Mapping[str, str]) -> dict[str, Any]:
-    """Return the figures of the present map with their intervals, the confusion matrix and gold names without a home."""
+    """Return the figures of the present map with their intervals, the confusion matrix and unmapped gold."""
     gold = dev.renamed(aliases)
     names = all_names(topic_map, gold)
     answers = summed(dev, topic_map).argmax(1)
@@ -98,7 +98,7 @@ def present(dev: Dev, topic_map: TopicMap, aliases: Mapping[str, str]) -> dict[s
         "aspects": names,
         "f1": [row.f1 for row in report.per_aspect],
         "confusion": report.confusion,
-        "homeless": {
+        "unmapped_gold": {
             row.aspect: row.support for row in report.per_aspect if row.aspect not in topic_map.aspects
         },
     }
@@ -131,7 +131,7 @@ def column(topic_map: TopicMap, topic: int) -> int:
 
 
 def trial_answers(gamma: np.ndarray, moved: np.ndarray, now: int) -> np.ndarray:
-    """Return N×(A + 1) answers: those with the topic's probability `moved` (N) put on each aspect, and last on none."""
+    """Return N×(A + 1) answers: with the topic's probability `moved` (N) put on each aspect, last on none."""
     n_aspects = gamma.shape[1]
     without = gamma.copy()
     if now < n_aspects:
@@ -147,12 +147,11 @@ def trial_answers(gamma: np.ndarray, moved: np.ndarray, now: int) -> np.ndarray:
 def count(weights: np.ndarray, member: np.ndarray, answers: np.ndarray) -> Counts:
     """Count per draw; several gold aspects are resolved as in `evaluate`."""
     every = np.arange(member.shape[1])
-    is_right = member[np.arange(len(answers)), answers]
-    truth = np.where(is_right, answers, member.argmax(1))
+    is_right, truth = resolve(member, answers[:, None])
     answered = (answers[:, None] == every).astype(np.float64)
     return Counts(
-        weights @ (answered * is_right[:, None]),
-        weights @ (truth[:, None] == every).astype(np.float64),
+        weights @ (answered * is_right),
+        weights @ (truth == every).astype(np.float64),
         weights @ answered,
     )
 
@@ -175,7 +174,7 @@ def recount(
 def figures(counts: Counts, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Return each figure for every draw."""
     both = counts.gold + counts.answered
-    f1 = 2 * counts.right / np.maximum(both, 1)
+    f1 = f1_from_counts(counts.right, counts.gold, counts.answered)
     occurs = both > 0.5
     specific = occurs & np.array([name != GENERAL for name in names])
     return {

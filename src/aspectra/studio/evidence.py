@@ -1,4 +1,4 @@
-"""What a person sees of a topic before choosing: its surest and its boundary segments, and its nearest topics.
+"""What a person sees of a topic before choosing: surest segments, boundary segments, nearest topics.
 
 Segments come from a random sample of the corpus, encoded once.
 """

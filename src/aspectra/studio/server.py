@@ -1,7 +1,8 @@
-"""The studio's transport: Starlette on 127.0.0.1, JSON in and out, nothing decided here.
+"""The studio over HTTP: Starlette on 127.0.0.1, JSON in and out, no logic of its own.
 
-A request must bear this start's random token (in the address at first, then in a cookie), name this host, and come from
-this page. The page may load nothing but its own files and run no inline script, so review text cannot become code.
+A request must carry the random token of this start (first in the address, then in a cookie), name this
+host, and come from this page. The page may load only its own files and run no inline script, so review text
+cannot become code.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from aspectra.errors import AspectraError, InputError, RunError
+from aspectra.loopback import HOST, names_this_machine
 from aspectra.studio.session import Conflict
 from aspectra.studio.studio import Studio
 
 if TYPE_CHECKING:
     import uvicorn
 
-HOST = "127.0.0.1"
 PORT = 8765
 TRIED = 20
 LONGEST_BODY = 100_000
@@ -39,8 +40,8 @@ KINDS = {
     "svg": "image/svg+xml",
 }
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -98,9 +99,10 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
         return {"next": f"aspectra label {studio.run} new.csv -o labelled.parquet"}
 
     routes = [
-        Route("/api/start", api(start)), Route("/api/state", api(state)), Route("/api/act", api(act), methods=["POST"]),
-        Route("/api/card/{topic}", api(card)), Route("/api/trials/{topic}", api(trials)), Route("/api/preview", api(preview)),
-        Route("/api/try", api(try_text), methods=["POST"]), Route("/api/question", api(question)),
+        Route("/api/start", api(start)), Route("/api/state", api(state)),
+        Route("/api/card/{topic}", api(card)), Route("/api/trials/{topic}", api(trials)),
+        Route("/api/preview", api(preview)), Route("/api/question", api(question)),
+        Route("/api/act", api(act), methods=["POST"]), Route("/api/try", api(try_text), methods=["POST"]),
         Route("/api/answer", api(answer), methods=["POST"]), Route("/api/done", api(done), methods=["POST"]),
         Route("/", page), Route("/page/{name}", page),
     ]  # fmt: skip
@@ -109,11 +111,10 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
 
 def refuse(request: Request, port: int) -> Response | None:
     """Turn away what does not come from this page on this machine."""
-    hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
-    if request.headers.get("host") not in hosts:
+    if not names_this_machine(request.headers.get("host"), port):
         return PlainTextResponse("Wrong host.", 403)
     origin = request.headers.get("origin")
-    if origin is not None and origin.removeprefix("http://") not in hosts:
+    if origin is not None and not names_this_machine(origin.removeprefix("http://"), port):
         return PlainTextResponse("Wrong origin.", 403)
     return None
 
@@ -128,12 +129,12 @@ def enter(request: Request, token: str, cookie: str) -> Response | None:
     if hmac.compare_digest(request.cookies.get(cookie, "").encode(), token.encode()):
         return None
     return PlainTextResponse(
-        "Open the address that the command printed: this one lacks its token, or is of an earlier start.", 403
+        "Open the address that the command printed: this one has no token, or that of an earlier start.", 403
     )
 
 
 def api(answer: Callable[[Request], Awaitable[Any]]) -> Handler:
-    """Answer in JSON; an error of ours becomes {"error": message} with a status that tells the page what to do."""
+    """Answer in JSON; our errors become {"error": message} with a status that tells the page what to do."""
 
     async def handle(request: Request) -> Response:
         try:

@@ -1,14 +1,14 @@
-"""One person's work on one map: the present `Desk`, undo and redo, minutes used, a version number; saved after every action.
+"""One person's work on one map: the present `MapState`, undo and redo, minutes used, a version number.
 
-The map is written in one step after each action; map-history/ keeps the map as it was before the session. Beside it, studio.json holds what
-is not part of a map: undo and redo, colours, first names of renamed aspects, notes, minutes and the version by which
-two tabs notice each other. It carries a hash of the map; if the map was changed by something else, undo begins anew.
+The map is written in one step after every action; map-history/ keeps the map as it was before the session.
+Beside it, studio.json holds what is not part of a map: undo and redo, colours, first names of renamed
+aspects, notes, minutes, and the version number by which two tabs notice each other. It also holds a hash of
+the map: if something else changed the map, undo starts again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import json
 import time
@@ -18,14 +18,15 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.errors import MapError, RunError
-from aspectra.studio.actions import Advise, Desk, apply
-from aspectra.topicmap.topicmap import Choice, read_map, write_map
+from aspectra.studio.actions import Suggester, apply
+from aspectra.studio.state import MapState, difference
+from aspectra.topicmap.topicmap import read_map, write_map
 
 FORMAT = 1
 DEEPEST = 300
-"""So many actions can be undone."""
+"""At most this many actions can be undone."""
 LONGEST_PAUSE = 120.0
-"""Seconds without a sign of life that still count as work."""
+"""A pause of at most this many seconds counts as work."""
 
 
 class Conflict(MapError):
@@ -33,17 +34,17 @@ class Conflict(MapError):
 
 
 class Session:
-    """Keeps a desk and its file in step. `version` grows with every change."""
+    """Keeps a `MapState` and its files the same. `version` grows with every change."""
 
     def __init__(
         self,
         path: Path,
-        desk: Desk,
+        state: MapState,
         by: str,
         read_only: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.path, self.desk, self.by, self.read_only, self.clock = path, desk, by, read_only, clock
+        self.path, self.state, self.by, self.read_only, self.clock = path, state, by, read_only, clock
         self.undone: list[dict[str, Any]] = []
         self.done: list[dict[str, Any]] = []
         self.version, self.seconds = 1, 0.0
@@ -57,50 +58,53 @@ class Session:
     def beside(self) -> Path:
         return self.path.with_name(self.path.name.replace("topic_map", "studio", 1))
 
-    def act(self, action: dict[str, Any], version: Any, advise: Advise) -> int | None:
-        """Do, undo or redo something and save; nothing is changed if it cannot be saved. Return the topic to look at."""
+    def act(self, action: dict[str, Any], version: Any, suggester: Suggester) -> int | None:
+        """Do, undo or redo something and save it; return the topic to look at.
+
+        Nothing is changed if it cannot be saved.
+        """
         if self.read_only:
             raise MapError("This map is open for reading only.")
         if version != self.version:
             raise Conflict(
-                "The map was changed in another tab. Here is the present one; your last step was not applied."
+                "The map was changed in another tab. Here is the new version; your last step was not applied."
             )
         self.check_disk()
         self.touch()
         if action.get("kind") in ("undo", "redo"):
             return self._step_back() if action["kind"] == "undo" else self._step_forward()
-        desk, label, topic = apply(self.desk, action, self.by, advise)
-        entry = {"label": label, "topic": topic, **difference(self.desk, desk)}
-        self._commit(desk, [*self.done, entry][-DEEPEST:], [])
+        state, label, topic = apply(self.state, action, self.by, suggester)
+        entry = {"label": label, "topic": topic, **difference(self.state, state)}
+        self._commit(state, [*self.done, entry][-DEEPEST:], [])
         return topic
 
     def _step_back(self) -> int | None:
         if not self.done:
             raise MapError("There is nothing to undo.")
         entry = self.done[-1]
-        self._commit(patched(self.desk, entry["before"]), self.done[:-1], [*self.undone, entry])
+        self._commit(self.state.patched(entry["before"]), self.done[:-1], [*self.undone, entry])
         return entry["topic"]  # type: ignore[no-any-return]
 
     def _step_forward(self) -> int | None:
         if not self.undone:
             raise MapError("There is nothing to redo.")
         entry = self.undone[-1]
-        self._commit(patched(self.desk, entry["after"]), [*self.done, entry], self.undone[:-1])
+        self._commit(self.state.patched(entry["after"]), [*self.done, entry], self.undone[:-1])
         return entry["topic"]  # type: ignore[no-any-return]
 
     def touch(self) -> None:
-        """Count the time since the last sign of life as work, unless it was a long pause."""
+        """Count the time since the last request as work, a long pause only in part."""
         at = self.clock()
         self.seconds += min(at - self._last, LONGEST_PAUSE)
         self._last = at
 
-    def _commit(self, desk: Desk, done: list[dict[str, Any]], undone: list[dict[str, Any]]) -> None:
-        before = self.desk, self.done, self.undone, self.version
-        self.desk, self.done, self.undone, self.version = desk, done, undone, self.version + 1
+    def _commit(self, state: MapState, done: list[dict[str, Any]], undone: list[dict[str, Any]]) -> None:
+        before = self.state, self.done, self.undone, self.version
+        self.state, self.done, self.undone, self.version = state, done, undone, self.version + 1
         try:
             self.save()
         except (MapError, RunError):
-            self.desk, self.done, self.undone, self.version = before
+            self.state, self.done, self.undone, self.version = before
             raise
 
     def check_disk(self) -> None:
@@ -109,11 +113,12 @@ class Session:
             raise RunError(f"{self.path.parent} is gone: the map cannot be saved there.")
         found = self._read()
         if found is not None and found != self._bytes:
-            self.desk = Desk.of(read_map(self.path, self.desk.topic_map.topics))
+            self.state = MapState.of(read_map(self.path, self.state.topic_map.topics))
             self._bytes, self._kept, self.done, self.undone = found, False, [], []
             self.version += 1
             raise Conflict(
-                "The map's file was changed by another program. Here is the present one; your last step was not applied."
+                "The map's file was changed by another program. Here is the new version; "
+                "your last step was not applied."
             )
 
     def _read(self) -> bytes | None:
@@ -124,18 +129,18 @@ class Session:
 
     def save(self) -> None:
         """Write what stands beside the map, then the map, each in one step."""
-        data = (json.dumps(self.desk.topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
+        data = (json.dumps(self.state.topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
         self._write_beside(data)
         if self._kept:
             rundir.write_atomic(self.path, data)
         else:
-            write_map(self.path, self.desk.topic_map)  # the version before this session goes to map-history/
+            write_map(self.path, self.state.topic_map)  # the version before this session goes to map-history/
         self._bytes, self._kept = data, True
 
     def _write_beside(self, data: bytes) -> None:
         values = {
-            "format": FORMAT, "map": hashlib.sha256(data).hexdigest(), "version": self.version, "minutes": self.minutes,
-            **header(self.desk), "done": self.done, "undone": self.undone,
+            "format": FORMAT, "map": hashlib.sha256(data).hexdigest(), "version": self.version,
+            "minutes": self.minutes, **self.state.beside_map(), "done": self.done, "undone": self.undone,
         }  # fmt: skip
         rundir.write_atomic(self.beside, (json.dumps(values, ensure_ascii=False) + "\n").encode())
 
@@ -144,7 +149,7 @@ class Session:
         return round(self.seconds / 60, 2)
 
     def close(self, finished: bool = False) -> None:
-        """Keep the minutes of a session that changed something; one finished by the person keeps its map in any case."""
+        """Save a session that changed something, or that the person finished; its minutes too."""
         if self.read_only or not (self._kept or finished):
             return
         self.touch()
@@ -153,7 +158,7 @@ class Session:
             self.save()
 
     def _resume(self) -> None:
-        """Take up what an earlier session left beside the map, as far as it belongs to the map."""
+        """Continue with what an earlier session left beside the map, if it belongs to this map."""
         try:
             values = json.loads(self.beside.read_bytes())
             belongs = (
@@ -161,46 +166,11 @@ class Session:
             )
             self.seconds, self.version = float(values["minutes"]) * 60, int(values["version"]) + (not belongs)
             if belongs:
-                self.desk = patched(self.desk, {name: values[name] for name in header(self.desk)})
+                self.state = self.state.patched({name: values[name] for name in self.state.beside_map()})
                 self.done, self.undone = list(values["done"]), list(values["undone"])
         except FileNotFoundError:
             return
         except (ValueError, KeyError, TypeError, AttributeError):
-            self.notice = f"{self.beside.name} is damaged: undo, colours and minutes begin anew. The map itself is whole."
-
-
-def header(desk: Desk) -> dict[str, Any]:
-    """Return what stands beside the map, as JSON values."""
-    return {
-        "hues": desk.hues,
-        "aliases": desk.aliases,
-        "notes": {str(topic): text for topic, text in desk.notes.items()},
-    }
-
-
-def difference(before: Desk, after: Desk) -> dict[str, Any]:
-    """Return what turns one desk into the other and back: {"before": parts, "after": parts}."""
-    pairs = zip(before.topic_map.choices, after.topic_map.choices, strict=True)
-    changed = [old.topic for old, new in pairs if old != new]
-    old, new = ({**header(desk), "aspects": list(desk.topic_map.aspects)} for desk in (before, after))
-    names = [name for name in old if old[name] != new[name]]
-    return {
-        side: {
-            "choices": [desk.topic_map.choices[topic].to_dict() for topic in changed],
-            **{name: parts[name] for name in names},
-        }
-        for side, desk, parts in (("before", before, old), ("after", after, new))
-    }
-
-
-def patched(desk: Desk, parts: dict[str, Any]) -> Desk:
-    """Return the desk with some parts put in place."""
-    choices = list(desk.topic_map.choices)
-    for values in parts.get("choices", ()):
-        choices[values["topic"]] = Choice.from_dict(values)
-    aspects = tuple(parts.get("aspects", desk.topic_map.aspects))
-    notes = {int(topic): text for topic, text in parts["notes"].items()} if "notes" in parts else desk.notes
-    topic_map = dataclasses.replace(desk.topic_map, aspects=aspects, choices=tuple(choices))
-    return Desk(
-        topic_map, dict(parts.get("hues", desk.hues)), dict(parts.get("aliases", desk.aliases)), notes
-    )
+            self.notice = (
+                f"{self.beside.name} is damaged: undo, colours and minutes start again. The map is fine."
+            )

@@ -1,6 +1,7 @@
-"""The mapping studio without its transport: joins a run, a session, suggestions, evidence and the dev set into what the page shows.
+"""The mapping studio: joins run, session, suggestions, evidence and labelled segments into what the page shows.
 
-Every method returns plain JSON values. β of the sample and of the dev set is computed once, when the studio opens.
+Every method answers one kind of request with plain JSON values; `server` does the HTTP. The topic
+probabilities of the sample and of the labelled segments are computed once, when the studio opens.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from aspectra.attention import attended
 from aspectra.errors import InputError, MapError
 from aspectra.rundir import TOPIC_MAP, write_atomic
 from aspectra.studio import effect, evidence
-from aspectra.studio.actions import decided
-from aspectra.studio.advice import Advisor
+from aspectra.studio.actions import Suggester
 from aspectra.studio.session import Session
 from aspectra.topicmap import agree
-from aspectra.topicmap.gamma import answer_probabilities
-from aspectra.topicmap.propose import propose_aspects
+from aspectra.topicmap.gamma import answer_probabilities, no_known_words
+from aspectra.topicmap.suggest import propose_aspects
 from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OWN_DEV = "dev.jsonl"
 FIRST_ESTIMATE = 20
-"""So many of one's own labels give a first, rough estimate."""
+"""With this many labels of one's own there is a first, rough estimate."""
 PREVIEWED = 10
 LONGEST_TEXT = 2_000
 
@@ -38,15 +38,15 @@ class Studio:
     """One run, one map, one person."""
 
     def __init__(
-        self, detector: AspectDetector, session: Session, advisor: Advisor, opinions: dict[str, TopicMap]
+        self, detector: AspectDetector, session: Session, suggester: Suggester, others: dict[str, TopicMap]
     ) -> None:
-        self.detector, self.session, self.advisor, self.opinions = detector, session, advisor, opinions
+        self.detector, self.session, self.suggester, self.others = detector, session, suggester, others
         self.run = session.path.parent
         self.sample = evidence.draw_sample(detector, seed=detector.seed)
         self.matrix = detector.teacher_.topics.detach().numpy()  # K×D
         self.shares = np.array([item.share for item in detector.topics_.items])
         self.dev: effect.Dev | None = None
-        self.own: list[tuple[str, str]] | None = None  # labels given on the page, if no dev set was named
+        self.own: list[tuple[str, str]] | None = None  # labels given on the page; None if a dev set was given
         self.asked: list[int] = []
         self.card = lru_cache(None)(self._card)
 
@@ -57,7 +57,7 @@ class Studio:
         )
 
     def use_own_labels(self) -> None:
-        """Go on with the labels given on the page before, or start with none."""
+        """Continue with the labels given on the page before, or start with none."""
         path = self.run / OWN_DEV
         gold = evaluate.read_gold(path) if path.exists() else evaluate.Gold((), ())
         self.own = [(text, min(aspects)) for text, aspects in zip(gold.texts, gold.aspects, strict=True)]
@@ -68,83 +68,82 @@ class Studio:
     def _estimate(self) -> None:
         self.dev = None
         if self.own and len(self.own) >= FIRST_ESTIMATE:
-            self.use_dev(
-                evaluate.Gold(
-                    tuple(text for text, _ in self.own), tuple(frozenset([name]) for _, name in self.own)
-                )
-            )
+            texts, names = zip(*self.own, strict=True)
+            self.use_dev(evaluate.Gold(texts, tuple(frozenset([name]) for name in names)))
 
     @property
     def topic_map(self) -> TopicMap:
-        return self.session.desk.topic_map
+        return self.session.state.topic_map
 
     def start(self) -> dict[str, Any]:
         """Return what does not change while the page is open, and the present state."""
         near = evidence.nearest(self.matrix)
         topics = [
-            {"id": item.id, "keywords": list(zip(item.keywords, item.weights, strict=True)), "share": item.share,
-             "coherence": item.coherence, "nearest": near[item.id]}
+            {
+                "id": item.id,
+                "keywords": list(zip(item.keywords, item.weights, strict=True)),
+                "share": item.share,
+                "coherence": item.coherence,
+                "nearest": near[item.id],
+            }
             for item in self.detector.topics_.items
-        ]  # fmt: skip
+        ]
         return {
-            "run": self.run.resolve().name, "place": str(self.run), "fingerprint": self.topic_map.topics, "topics": topics,
-            "map": self.session.path.name, "by": self.session.by, "read_only": self.session.read_only,
-            "notice": self.session.notice, "proposals": self.proposals(), "state": self.state(),
+            "run": self.run.resolve().name, "place": str(self.run), "fingerprint": self.topic_map.topics,
+            "topics": topics, "map": self.session.path.name, "by": self.session.by,
+            "read_only": self.session.read_only, "notice": self.session.notice,
+            "proposals": self.proposals(), "state": self.state(),
         }  # fmt: skip
 
     def proposals(self) -> list[dict[str, Any]]:
         """Propose names as long as there are none."""
         if len(self.topic_map.aspects) > 1:
             return []
-        keywords = [item.keywords for item in self.detector.topics_.items]
-        groups = propose_aspects(
-            self.matrix, self.shares, keywords, self.detector.vocabulary_, self.detector.vectors_.matrix
-        )
+        detector = self.detector
+        groups = propose_aspects(detector.topics_, self.matrix, detector.vocabulary_, detector.vectors_)
         return [{"name": name, "topics": topics} for name, topics in groups]
 
     def state(self) -> dict[str, Any]:
         """Return all that an action can change."""
-        session, desk = self.session, self.session.desk
+        session, state = self.session, self.session.state
         shown = [
-            {"aspect": c.aspect, "decided": decided(c), "by": c.by, "note": desk.notes.get(c.topic, "")}
+            {"aspect": c.aspect, "decided": c.by_person, "by": c.by, "note": state.notes.get(c.topic, "")}
             for c in self.topic_map.choices
         ]
         return {
             "version": session.version, "minutes": session.minutes, "choices": shown,
-            "aspects": [{"name": name, "hue": desk.hues.get(name)} for name in self.topic_map.aspects],
-            "suggestions": [vars(advice) for advice in self.advisor(desk)],
+            "aspects": [{"name": name, "hue": state.hues.get(name)} for name in self.topic_map.aspects],
+            "suggestions": [vars(one) for one in self.suggester(state)],
             "undo": session.done[-1]["label"] if session.done else None,
             "redo": session.undone[-1]["label"] if session.undone else None,
-            "effect": effect.present(self.dev, self.topic_map, desk.aliases) if self.dev else None,
+            "effect": effect.present(self.dev, self.topic_map, state.aliases) if self.dev else None,
             "own_labels": None if self.own is None else len(self.own), "enough_labels": FIRST_ESTIMATE,
             "agreement": self.agreement(),
         }  # fmt: skip
 
     def agreement(self) -> dict[str, Any] | None:
-        """Compare this map with the others', or, if it is the map in use, the others' with each other: what it decides is resolved."""
+        """Compare this map with the others' or, if it is the map in use, the others' with each other.
+
+        What the map in use decides is no longer a conflict.
+        """
         if self.session.path.name != TOPIC_MAP:
-            return (
-                agree.compare({self.session.by: self.topic_map, **self.opinions}) if self.opinions else None
-            )
-        if len(self.opinions) < 2:
+            return agree.compare({self.session.by: self.topic_map, **self.others}) if self.others else None
+        if len(self.others) < 2:
             return None
-        found = agree.compare(self.opinions)
-        unresolved = {
-            topic: said
-            for topic, said in found["conflicts"].items()
-            if not decided(self.topic_map.choices[topic])
-        }
-        return {**found, "conflicts": unresolved}
+        found = agree.compare(self.others)
+        choices = self.topic_map.choices
+        open_ones = {k: said for k, said in found["conflicts"].items() if not choices[k].by_person}
+        return {**found, "conflicts": open_ones}
 
     def act(self, action: Any, version: Any) -> dict[str, Any]:
         """Do what the person asked for and return the state after it, with the topic to look at."""
         if not isinstance(action, dict):
             raise MapError(f"An action must be an object, got {action!r}.")
-        topic = self.session.act(action, version, self.advisor)
+        topic = self.session.act(action, version, self.suggester)
         return {**self.state(), "topic": topic}
 
     def _card(self, topic: int) -> dict[str, Any]:
-        """Return a topic's surest and boundary segments with the words the model attends to."""
+        """Return a topic's surest and boundary segments with the words that counted."""
         surest, boundary = evidence.surest(self.sample, topic), evidence.boundary(self.sample, topic)
         rows = [*surest, *boundary]
         pieces = attended(self.detector, [self.sample.texts[row] for row in rows])
@@ -153,12 +152,11 @@ class Studio:
         return {"surest": shown[: len(surest)], "boundary": shown[len(surest) :]}
 
     def trials(self, topic: int) -> list[dict[str, Any]]:
-        """Return what each choice for a topic would do on the dev set; nothing without one."""
+        """Return what each choice for a topic would change on the labelled segments; nothing without them."""
         if self.dev is None:
             return []
-        return [
-            vars(trial) for trial in effect.trials(self.dev, self.topic_map, topic, self.session.desk.aliases)
-        ]
+        found = effect.trials(self.dev, self.topic_map, topic, self.session.state.aliases)
+        return [vars(trial) for trial in found]
 
     def check_topic(self, number: str) -> int:
         if not (number.isascii() and number.isdigit() and int(number) < len(self.topic_map.choices)):
@@ -176,11 +174,11 @@ class Studio:
             raise InputError(f"Type a sentence of at most {LONGEST_TEXT} characters.")
         beta = self.detector.topic_probabilities([text])
         result = self._labelled([text], beta)[0]
-        blind = bool(np.isnan(beta).any())
-        order = [] if blind else np.argsort(-beta[0], kind="stable")[:3].tolist()
+        known = not no_known_words(beta)[0]
+        order = np.argsort(-beta[0], kind="stable")[:3].tolist() if known else []
         return {
             **result,
-            "known": not blind,
+            "known": known,
             "topics": [{"topic": topic, "probability": float(beta[0, topic])} for topic in order],
         }
 
@@ -195,17 +193,17 @@ class Studio:
         ]  # fmt: skip
 
     def question(self) -> dict[str, Any] | None:
-        """Return the segment whose label would settle most doubt."""
+        """Return the segment whose label would help most."""
         row = evidence.next_question(self.sample.beta, self.topic_map.matrix(), self.asked)
         if row is None:
             return None
         return {"row": row, **self._labelled([self.sample.texts[row]], self.sample.beta[[row]])[0]}
 
     def answer(self, row: Any, aspect: Any) -> dict[str, Any]:
-        """Keep a label for a segment asked about, or pass it over (None), and return state and next question."""
+        """Keep a label for a segment, or skip it (None), and return the state and the next question."""
         if self.own is None or self.session.read_only:
             raise MapError(
-                "Labels can be given only where no dev set was named and the map is not open for reading only."
+                "Segments can be labelled only without --dev, and not on a map that is open for reading only."
             )
         if type(row) is not int or not 0 <= row < len(self.sample):
             raise InputError(f"No segment {row!r}.")
@@ -226,9 +224,8 @@ class Studio:
 
     def _keep_labels(self, labels: list[tuple[str, str]]) -> None:
         self.session.check_disk()
-        lines = (
-            json.dumps({"text": text, "aspects": [name]}, ensure_ascii=False) + "\n" for text, name in labels
-        )
+        rows = ({"text": text, "aspects": [name]} for text, name in labels)
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         write_atomic(self.run / OWN_DEV, "".join(lines).encode())
         self.own = labels
         self._estimate()

@@ -1,6 +1,7 @@
-"""A second opinion: the maps that several people made for the same topics, their agreement (Cohen's kappa) and their conflicts.
+"""The maps that several people made for the same topics: their agreement (Cohen's kappa) and their conflicts.
 
-Each keeps a file of their own, topic_map.NAME.json; topic_map.json is the map in use, on which conflicts are resolved.
+Each person has a file of their own, topic_map.NAME.json. topic_map.json is the map in use: it starts from
+what all agree on, and conflicts are resolved in it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any
 from aspectra import rundir
 from aspectra.errors import MapError
 from aspectra.evaluate import cohens_kappa
-from aspectra.studio.actions import decided
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
 
 NAME = re.compile(r"[\w-]{1,40}")
@@ -30,14 +30,14 @@ def map_path(run: Path, annotator: str | None) -> Path:
     return run / rundir.TOPIC_MAP.replace(".json", f".{annotator}.json")
 
 
-def read_opinions(run: Path, topics: str, but: str | None) -> dict[str, TopicMap]:
+def read_other_maps(run: Path, topics: str, but: str | None) -> dict[str, TopicMap]:
     """Read the maps of all annotators but one; those made for other topics do not count."""
     found = {}
     for path in sorted(run.glob(rundir.TOPIC_MAP.replace(".json", ".*.json"))):
         name = path.name.removeprefix("topic_map.").removesuffix(".json")
-        opinion = read_map(path)
-        if name != but and opinion.topics == topics:
-            found[name] = opinion
+        topic_map = read_map(path)
+        if name != but and topic_map.topics == topics:
+            found[name] = topic_map
     return found
 
 
@@ -47,47 +47,48 @@ def kappa(first: TopicMap, second: TopicMap) -> float | None:
 
 
 def both_decided(first: TopicMap, second: TopicMap) -> list[tuple[str | None, str | None]]:
+    """Return the two aspects of each topic that both decided."""
     pairs = zip(first.choices, second.choices, strict=True)
-    return [(mine.aspect, theirs.aspect) for mine, theirs in pairs if decided(mine) and decided(theirs)]
+    return [(mine.aspect, theirs.aspect) for mine, theirs in pairs if mine.by_person and theirs.by_person]
 
 
-def compare(opinions: Mapping[str, TopicMap]) -> dict[str, Any]:
+def compare(maps: Mapping[str, TopicMap]) -> dict[str, Any]:
     """Return the agreement of each pair and, per topic on which anybody differs, who chose what."""
     pairs = [
         {
             "first": one,
             "second": two,
-            "kappa": kappa(opinions[one], opinions[two]),
-            "n": len(both_decided(opinions[one], opinions[two])),
+            "kappa": kappa(maps[one], maps[two]),
+            "n": len(both_decided(maps[one], maps[two])),
         }
-        for one, two in combinations(opinions, 2)
+        for one, two in combinations(maps, 2)
     ]
-    return {"pairs": pairs, "conflicts": conflicts(opinions)}
+    return {"pairs": pairs, "conflicts": conflicts(maps)}
 
 
-def conflicts(opinions: Mapping[str, TopicMap]) -> dict[int, dict[str, str | None]]:
+def conflicts(maps: Mapping[str, TopicMap]) -> dict[int, dict[str, str | None]]:
     """Return {topic: {name: aspect}} where those who decided chose differently."""
     votes: dict[int, dict[str, str | None]] = {}
-    for name, opinion in opinions.items():
-        for choice in opinion.choices:
-            if decided(choice):
+    for name, topic_map in maps.items():
+        for choice in topic_map.choices:
+            if choice.by_person:
                 votes.setdefault(choice.topic, {})[name] = choice.aspect
     return {topic: said for topic, said in sorted(votes.items()) if len(set(said.values())) > 1}
 
 
-def agreed(opinions: Mapping[str, TopicMap]) -> TopicMap:
+def agreed(maps: Mapping[str, TopicMap]) -> TopicMap:
     """Start the map in use from what all who decided agree on; the rest is open and unmapped."""
-    first = next(iter(opinions.values()))
-    differing = conflicts(opinions)
+    first = next(iter(maps.values()))
+    differing = conflicts(maps)
     choices = []
     for number, choice in enumerate(first.choices):
-        voters = [name for name, opinion in opinions.items() if decided(opinion.choices[number])]
+        voters = [name for name, topic_map in maps.items() if topic_map.choices[number].by_person]
         if not voters or number in differing:
             choices.append(Choice(number, None, choice.keywords, SUGGESTION, now()))
         else:
-            chosen = opinions[voters[0]].choices[number]
+            chosen = maps[voters[0]].choices[number]
             choices.append(
                 Choice(number, chosen.aspect, choice.keywords, " + ".join(voters), now(), chosen.why)
             )
-    aspects = dict.fromkeys(name for opinion in opinions.values() for name in opinion.aspects)
+    aspects = dict.fromkeys(name for topic_map in maps.values() for name in topic_map.aspects)
     return TopicMap(tuple(aspects), tuple(choices), first.topics)

@@ -1,27 +1,26 @@
-"""A map outlives its model: match the topics of two runs and carry the choices over, with a confidence for each.
+"""Carry a map over to another run: match the topics of the two runs, with a confidence for each.
 
-Two topics are alike by three measures, averaged: their inner products with the words that both runs know (no matter how the two vector
-spaces are turned), their shared keywords, and how they are spread over the same segments. The best one-to-one assignment is
-found first; a new topic left over, or with a poor match, takes its most similar old one. What is not sure stays open.
+Three measures of similarity are averaged: the topics' inner products with the words that both runs know
+(the two vector spaces may be rotated), their shared keywords, and their probabilities on the same segments.
+First the best one-to-one assignment is found; a new topic that is left over, or matches poorly, takes its
+most similar old one. Uncertain choices stay open.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aspectra.errors import RunError
 from aspectra.topicmap.gamma import even_where_unknown
-from aspectra.topicmap.suggest import Suggestion
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, now
+from aspectra.topics import Topics
+from aspectra.vectors import WordVectors
 
-if TYPE_CHECKING:
-    from aspectra.detector import AspectDetector
-
-COMMON = 5_000
+N_SEGMENTS = 5_000
+"""How many segments the topics of the two runs are compared on."""
 SURE = 0.5
 """A choice carried with at least this confidence needs no second look."""
 FORCED = 0.8
@@ -30,54 +29,65 @@ FEWEST_SHARED = 20
 
 
 @dataclass(frozen=True)
+class RunTopics:
+    """The topics of a run in all three views that are compared."""
+
+    topics: Topics
+    vectors: WordVectors
+    matrix: np.ndarray  # K×D, the topics as vectors
+    beta: np.ndarray  # N×K, the topics of the same segments in both runs; NaN where no word is known
+
+
+@dataclass(frozen=True)
 class Match:
-    """A new topic and the old one it resembles; `confidence` 0…1 falls if an old topic with another aspect is as similar."""
+    """A new topic and the old one it resembles.
+
+    `confidence` (0…1) is lower if an old topic with another aspect is as similar.
+    """
 
     topic: int
     old: int
     confidence: float
 
 
-def carry_over(
-    old: AspectDetector, new: AspectDetector, texts: Sequence[str]
-) -> tuple[TopicMap, list[Suggestion]]:
+def carry_over(old_map: TopicMap, old: RunTopics, new: RunTopics) -> tuple[TopicMap, list[Suggestion]]:
     """Return the old map for the new topics, and the carried choices as suggestions with their confidence."""
-    matches = match_topics(similarity(old, new, texts), [choice.aspect for choice in old.topic_map_.choices])
-    choices, advice = [], []
-    for match, item in zip(matches, new.topics_.items, strict=True):
-        before = old.topic_map_.choices[match.old]
-        why = f"like topic {match.old} before: {' '.join(before.keywords[:4])}"
-        keeps = match.confidence >= SURE and before.by != SUGGESTION
-        by, at = (before.by, before.at) if keeps else (SUGGESTION, now())
-        choices.append(
-            Choice(item.id, before.aspect, item.keywords, by, at, (before.why or why) if keeps else why)
-        )
-        flag = "clear" if match.confidence >= SURE else "ambiguous"
-        advice.append(Suggestion(match.topic, before.aspect, flag, match.confidence, why))
-    return TopicMap(old.topic_map_.aspects, tuple(choices), new.topics_.fingerprint), advice
+    matches = match_topics(similarity(old, new), [choice.aspect for choice in old_map.choices])
+    choices, suggestions = [], []
+    for match, item in zip(matches, new.topics.items, strict=True):
+        before = old_map.choices[match.old]
+        sure = match.confidence >= SURE
+        likeness = f"like topic {match.old} before: {' '.join(before.keywords[:4])}"
+        by, at, why = SUGGESTION, now(), likeness
+        if sure and before.by_person:
+            by, at, why = before.by, before.at, before.why or likeness
+        choices.append(Choice(item.id, before.aspect, item.keywords, by, at, why))
+        flag = "clear" if sure else "ambiguous"
+        suggestions.append(Suggestion(match.topic, before.aspect, flag, match.confidence, likeness))
+    return TopicMap(old_map.aspects, tuple(choices), new.topics.fingerprint), suggestions
 
 
-def similarity(old: AspectDetector, new: AspectDetector, texts: Sequence[str]) -> np.ndarray:
+def similarity(old: RunTopics, new: RunTopics) -> np.ndarray:
     """Return how alike each old topic is to each new one, K_old×K_new, 0…1."""
-    if old.topics_.fingerprint == new.topics_.fingerprint:
-        return np.eye(len(old.topics_.items))
-    shared = [word for word in old.vocabulary_.words if word in new.vocabulary_.index]
+    if old.topics.fingerprint == new.topics.fingerprint:
+        return np.eye(len(old.topics.items))
+    known = set(new.vectors.words)
+    shared = [word for word in old.vectors.words if word in known]
     if len(shared) < FEWEST_SHARED:
         raise RunError(
-            f"The two runs share only {len(shared)} words: their topics cannot be matched. Map the new run by itself."
+            f"The two runs share only {len(shared)} words, so their topics cannot be matched. "
+            "Map the new run by itself."
         )
     by_words = cosine(word_profile(old, shared), word_profile(new, shared))
-    by_keywords = overlap(
-        [item.keywords for item in old.topics_.items], [item.keywords for item in new.topics_.items]
-    )
-    beta_old, beta_new = (even_where_unknown(run.topic_probabilities(list(texts))) for run in (old, new))
-    return np.asarray((np.clip(by_words, 0, 1) + by_keywords + cosine(beta_old.T, beta_new.T)) / 3)
+    by_keywords = overlap(*([item.keywords for item in run.topics.items] for run in (old, new)))
+    by_segments = cosine(even_where_unknown(old.beta).T, even_where_unknown(new.beta).T)
+    return np.asarray((np.clip(by_words, 0, 1) + by_keywords + by_segments) / 3)
 
 
-def word_profile(detector: AspectDetector, words: Sequence[str]) -> np.ndarray:
+def word_profile(run: RunTopics, words: Sequence[str]) -> np.ndarray:
     """Return each topic's inner products with some words, centred: K×words."""
-    rows = [detector.vocabulary_.index[word] for word in words]
-    product = detector.teacher_.topics.detach().numpy() @ detector.vectors_.matrix[rows].T
+    index = {word: row for row, word in enumerate(run.vectors.words)}
+    product = run.matrix @ run.vectors.matrix[[index[word] for word in words]].T
     return np.asarray(product - product.mean(0))
 
 
@@ -106,13 +116,12 @@ def match_topics(alike: np.ndarray, aspects: Sequence[str | None]) -> list[Match
         if alike[old, topic] < FORCED * alike[best, topic]:
             old = best
         others = [alike[row, topic] for row, aspect in enumerate(aspects) if aspect != aspects[old]]
-        result.append(
-            Match(topic, old, confidence(float(alike[old, topic]), float(max(others, default=0.0))))
-        )
+        sure = confidence(float(alike[old, topic]), float(max(others, default=0.0)))
+        result.append(Match(topic, old, sure))
     return result
 
 
 def confidence(alike: float, rival: float) -> float:
-    """Return how sure a match is: its similarity, less if a topic of another aspect is nearly as similar or more."""
+    """Return how sure a match is: its similarity, lower if a topic of another aspect is nearly as similar."""
     lead = np.clip((alike - rival) / max(alike, 1e-12) * 2, 0, 1)
     return round(float(np.sqrt(max(alike, 0.0)) * lead), 3)

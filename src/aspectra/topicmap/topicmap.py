@@ -1,15 +1,14 @@
-"""The topic map: which aspect each topic stands for, who chose it, when and why; the paper's high-resolution selective mapping.
+"""The topic map: which aspect each topic stands for, who chose it, when and why.
 
-As JSON {"version": 1, "topics": fingerprint, "aspects": [names], "choices": [{topic, aspect, keywords, by, at, why}]}: one choice
-per topic, in order; aspect null for an unmapped topic. `General` is always allowed and stands last. What a person chose is never
+The paper calls it high-resolution selective mapping. As JSON: {"version": 1, "topics": fingerprint,
+"aspects": [names], "choices": [{topic, aspect, keywords, by, at, why}]}, one choice per topic, in order;
+aspect null for an unmapped topic. `General` is always allowed and stands last. What a person chose is never
 overwritten unless told to, and replaced versions are kept in map-history/.
 """
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ import numpy as np
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
 from aspectra.rundir import write_atomic
-from aspectra.text.read import find_delimiter
 
 VERSION = 1
 UNMAPPED = "unmapped"
@@ -37,7 +35,10 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """`aspect` is None for an unmapped topic; `by` is "suggestion" or a person's name; `at` is ISO 8601 in UTC."""
+    """The aspect of one topic, None if it is unmapped.
+
+    `by` is "suggestion" or a person's name, `at` a time as ISO 8601 in UTC.
+    """
 
     topic: int
     aspect: str | None
@@ -45,6 +46,11 @@ class Choice:
     by: str
     at: str
     why: str = ""
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person chose it; otherwise it is only suggested, and open."""
+        return self.by != SUGGESTION
 
     def to_dict(self) -> dict[str, Any]:
         return {**dataclasses.asdict(self), "keywords": list(self.keywords)}
@@ -65,8 +71,25 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Suggestion:
+    """What a topic's aspect could be; None means: leave it unmapped.
+
+    `flag` is clear, general, ambiguous or incoherent; `confidence` lies between 0 and 1; `why` is a sentence.
+    """
+
+    topic: int
+    aspect: str | None
+    flag: str
+    confidence: float
+    why: str
+
+
+@dataclass(frozen=True)
 class TopicMap:
-    """`topics` is the fingerprint of the topics that the map was made for. Making one checks it and puts `General` last."""
+    """`topics` is the fingerprint of the topics that the map was made for.
+
+    Making one checks it and puts `General` last.
+    """
 
     aspects: tuple[str, ...]
     choices: tuple[Choice, ...]
@@ -81,12 +104,13 @@ class TopicMap:
         unknown = sorted(chosen - set(self.aspects))
         if unknown:
             raise MapError(
-                f"Unknown aspect {', '.join(unknown)}. Use one of {', '.join(self.aspects)}, or add it to the aspects."
+                f"Unknown aspect {', '.join(unknown)}. "
+                f"Use one of {', '.join(self.aspects)}, or add it to the aspects."
             )
         numbers = [choice.topic for choice in self.choices]
         if numbers != list(range(len(numbers))):
             raise MapError(
-                f"Each topic from 0 on needs one choice, in order: {what_is_wrong(numbers)}. Correct the choices."
+                f"Each topic from 0 on needs one choice, in order: {what_is_wrong(numbers)}. Fix the choices."
             )
 
     @property
@@ -118,7 +142,8 @@ class TopicMap:
     def from_dict(cls, values: Any) -> Self:
         if isinstance(values, dict) and values.get("version", VERSION) != VERSION:
             raise MapError(
-                f"The topic map has version {values['version']!r}, this program reads {VERSION}. Update aspectra."
+                f"The topic map has version {values['version']!r}, this program reads {VERSION}. "
+                "Update aspectra."
             )
         check_keys(values, {"version", "topics", "aspects", "choices"}, "A topic map")
         check_types(values, {"topics": str, "aspects": list, "choices": list})
@@ -135,7 +160,7 @@ def check_keys(values: Any, expected: set[str], what: str) -> None:
 def check_types(values: dict[str, Any], types: dict[str, Any]) -> None:
     for name, kind in types.items():
         if not isinstance(values[name], kind) or isinstance(values[name], bool):
-            raise MapError(f"{name} of a topic map has a value that cannot be right: {values[name]!r}.")
+            raise MapError(f"{name} of a topic map has the wrong type: {values[name]!r}.")
 
 
 def check_time(at: str) -> None:
@@ -148,21 +173,23 @@ def check_time(at: str) -> None:
 
 
 def check_aspects(aspects: Sequence[str]) -> None:
-    """Raise MapError unless the names can be used: printable, 1 to 60 characters, not reserved, different but for case."""
+    """Raise MapError unless all names are printable, 1 to 60 characters, not reserved and there once."""
     seen: set[str] = set()
     for name in aspects:
         if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
-            raise MapError(f"An aspect's name must be printable text without blanks around it, got {name!r}.")
+            raise MapError(f"An aspect's name must be printable text without spaces around it, got {name!r}.")
         if len(name) > LONGEST_NAME:
             raise MapError(
                 f"An aspect's name has at most {LONGEST_NAME} characters, got {len(name)}: {name!r}."
             )
         if name.casefold() == UNMAPPED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
             raise MapError(
-                f"{name!r} cannot name an aspect: {UNMAPPED!r} is reserved and {GENERAL!r} is written so."
+                f"{name!r} cannot name an aspect: {UNMAPPED!r} is reserved, General is spelled {GENERAL!r}."
             )
         if name.casefold() in seen:
-            raise MapError(f"The aspect {name!r} is there twice (capitals do not count). Remove one.")
+            raise MapError(
+                f"The aspect {name!r} is there twice (upper or lower case is the same). Remove one."
+            )
         seen.add(name.casefold())
 
 
@@ -177,7 +204,7 @@ def what_is_wrong(numbers: list[int]) -> str:
 
 
 def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
-    """Read a topic map; refuse one that was made for other topics than those with the expected fingerprint."""
+    """Read a topic map; refuse one that was made for topics with another fingerprint than expected."""
     try:
         values = json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
@@ -185,8 +212,10 @@ def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
             f"No topic map in {path.parent}. Map the topics first: aspectra map {path.parent}"
         ) from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        remedy = f"Correct it, take a version from {history_folder(path)}, or start anew: aspectra map {path.parent} --replace"
-        raise MapError(f"{path} is not JSON: {error}. {remedy}") from error
+        raise MapError(
+            f"{path} is not JSON: {error}. Fix it, copy an earlier version from {history_folder(path)}, "
+            f"or start again: aspectra map {path.parent} --replace"
+        ) from error
     try:
         topic_map = TopicMap.from_dict(values)
     except MapError as error:
@@ -199,7 +228,7 @@ def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
 
 
 def write_map(path: Path, topic_map: TopicMap) -> None:
-    """Replace the map in one step and keep the version before it in map-history/; write nothing if nothing changes."""
+    """Replace the map in one step and keep the version before it in map-history/; skip if nothing changed."""
     data = (json.dumps(topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
     previous = path.read_bytes() if path.exists() else None
     if data == previous:
@@ -251,83 +280,4 @@ def respell(choice: Choice, spelling: dict[str, str]) -> Choice:
 
 
 def stays(before: Choice, after: Choice) -> bool:
-    return before.by != SUGGESTION or dataclasses.replace(before, at=after.at) == after
-
-
-COLUMNS = ("topic", "aspect", "keywords", "note")
-
-
-def export_csv(topic_map: TopicMap, path: Path) -> None:
-    """Write the map as a table for a spreadsheet, UTF-8 with a byte order mark so that Excel reads it right."""
-    table = io.StringIO()
-    writer = csv.writer(table)
-    writer.writerow(COLUMNS)
-    for choice in topic_map.choices:
-        writer.writerow((choice.topic, choice.aspect or UNMAPPED, " ".join(choice.keywords), choice.why))
-    write_atomic(path, table.getvalue().encode("utf-8-sig"))
-
-
-def import_csv(path: Path, current: TopicMap, by: str) -> TopicMap:
-    """Return the current map with the rows that differ in the table as choices of this person.
-
-    A blank aspect or `unmapped` is unmapped, capitals do not count, and a row with keywords must have those of its topic.
-    """
-    result, seen = current, set()
-    for place, row in read_table(path):
-        topic = row_topic(row, current, place)
-        if topic in seen:
-            raise MapError(f"{place}: topic {topic} is there twice. Remove one.")
-        seen.add(topic)
-        before = current.choices[topic]
-        aspect, note = row_aspect(row, current, place), row.get("note", before.why).strip()
-        if (aspect, note) != (before.aspect, before.why):
-            result = result.with_choice(topic, aspect, by, note)
-    missing = sorted(set(range(len(current.choices))) - seen)
-    if missing:
-        raise MapError(
-            f"{path} has no row for topic {', '.join(map(str, missing))}. Put it back; leave its aspect blank to unmap it."
-        )
-    return result
-
-
-def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
-    """Return each row with its place in words; the delimiter is the one that the first line has most of."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError as error:
-        raise MapError(f"No file {path}. Export the map first and edit that file.") from error
-    except UnicodeDecodeError as error:
-        raise MapError(f'{path} is not UTF-8. In Excel, save it as "CSV UTF-8".') from error
-    header = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=find_delimiter(header), restval="")
-    if not {"topic", "aspect"} <= set(reader.fieldnames or ()):
-        raise MapError(
-            f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; found {header.strip()!r}."
-        )
-    return [(f"{path}, line {reader.line_num}", row) for row in reader]
-
-
-def row_topic(row: dict[str, str], current: TopicMap, place: str) -> int:
-    number = row["topic"].strip()
-    if not number.isdecimal() or int(number) >= len(current.choices):
-        raise MapError(
-            f"{place}: topic must be a number from 0 to {len(current.choices) - 1}, got {number!r}."
-        )
-    keywords = row.get("keywords", "").split()
-    if keywords and keywords != list(current.choices[int(number)].keywords):
-        raise MapError(
-            f"{place}: these are not the keywords of topic {number}. The table is of other topics: export it again."
-        )
-    return int(number)
-
-
-def row_aspect(row: dict[str, str], current: TopicMap, place: str) -> str | None:
-    name = row["aspect"].strip()
-    if name.casefold() in ("", UNMAPPED):
-        return None
-    spelling = {known.casefold(): known for known in (*current.aspects, GENERAL)}
-    if name.casefold() not in spelling:
-        raise MapError(
-            f"{place}: unknown aspect {name!r}. Use one of {', '.join(spelling.values())} or {UNMAPPED}."
-        )
-    return spelling[name.casefold()]
+    return before.by_person or dataclasses.replace(before, at=after.at) == after

@@ -14,8 +14,8 @@ from aspectra.corpus import Ragged
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import gold_matrix
 from aspectra.teacher.train import start_topics
+from aspectra.topicmap.by_labels import LabelledSegments, expected_scores, suggest_by_labels
 from aspectra.topicmap.gamma import answer_probabilities
-from aspectra.topicmap.suggest import suggest_by_dev
 
 TopicProbabilities = Callable[[Sequence[str]], np.ndarray]
 """N×K for N segments; a row of a segment without known words is all zero."""
@@ -117,17 +117,15 @@ def counts_of(tokens: Ragged, n_words: int) -> Any:
 def map_by_dev(topics: TopicProbabilities, task: Task) -> Frozen:
     """Map topics to aspects with the suggestion that the teacher's get, too."""
     beta = topics(task.dev.texts)
-    n_topics = beta.shape[1]
     known = beta.sum(1, keepdims=True) > 0
-    outcome = suggest_by_dev(
-        np.where(known, beta, 1 / n_topics), task.dev.aspects, task.aspects, seed=task.seed
-    )
+    labelled = LabelledSegments(np.where(known, beta, np.nan), task.dev.aspects)
+    suggestions = suggest_by_labels(labelled, task.aspects, task.seed)
     matrix = np.array(
-        [[one.aspect == aspect for aspect in task.aspects] for one in outcome.suggestions], dtype=np.float64
+        [[one.aspect == aspect for aspect in task.aspects] for one in suggestions], dtype=np.float64
     )
     shares = beta.mean(0)
 
     def probabilities(texts: Sequence[str]) -> np.ndarray:
         return answer_probabilities(topics(texts), task.aspects, matrix, shares)[0]
 
-    return Frozen(probabilities, {"dev_estimate": outcome.honest})
+    return Frozen(probabilities, {"dev_estimate": expected_scores(labelled, task.aspects, task.seed)})

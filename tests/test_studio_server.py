@@ -99,8 +99,8 @@ def test_the_page_and_its_files_are_served_under_a_strict_policy(start: Callable
 
 
 STRANGERS = [
-    ({"Cookie": ""}, "lacks its token"),
-    ({"Cookie": "aspectra-{port}=guess"}, "lacks its token"),
+    ({"Cookie": ""}, "has no token"),
+    ({"Cookie": "aspectra-{port}=guess"}, "has no token"),
     ({"Host": "evil.example"}, "Wrong host"),
     ({"Host": "127.0.0.1"}, "Wrong host"),
     ({"Origin": "http://evil.example"}, "Wrong origin"),

@@ -1,0 +1,98 @@
+"""The map as a CSV table, to edit in a spreadsheet: one row per topic with its aspect, keywords and a note.
+
+What a person changed in the table comes back as that person's choices. The keywords guard against a table of
+other topics.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from aspectra.config import GENERAL
+from aspectra.errors import MapError
+from aspectra.rundir import write_atomic
+from aspectra.text.read import find_delimiter
+from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
+
+COLUMNS = ("topic", "aspect", "keywords", "note")
+
+
+def export_csv(topic_map: TopicMap, path: Path) -> None:
+    """Write the map as a table, UTF-8 with a byte order mark so that Excel reads it right."""
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(COLUMNS)
+    for choice in topic_map.choices:
+        writer.writerow((choice.topic, choice.aspect or UNMAPPED, " ".join(choice.keywords), choice.why))
+    write_atomic(path, table.getvalue().encode("utf-8-sig"))
+
+
+def import_csv(path: Path, current: TopicMap, by: str) -> TopicMap:
+    """Return the current map with the rows that differ in the table as choices of this person.
+
+    An empty aspect or `unmapped` is unmapped; upper or lower case is the same. A row with keywords must have
+    those of its topic.
+    """
+    result, seen = current, set()
+    for place, row in read_table(path):
+        topic = row_topic(row, current, place)
+        if topic in seen:
+            raise MapError(f"{place}: topic {topic} is there twice. Remove one.")
+        seen.add(topic)
+        before = current.choices[topic]
+        aspect, note = row_aspect(row, current, place), row.get("note", before.why).strip()
+        if (aspect, note) != (before.aspect, before.why):
+            result = result.with_choice(topic, aspect, by, note)
+    missing = sorted(set(range(len(current.choices))) - seen)
+    if missing:
+        raise MapError(
+            f"{path} has no row for topic {', '.join(map(str, missing))}. "
+            "Put it back; leave its aspect empty to unmap it."
+        )
+    return result
+
+
+def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """Return each row with its place in words."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise MapError(f"No file {path}. Export the map first and edit that file.") from error
+    except UnicodeDecodeError as error:
+        raise MapError(f'{path} is not UTF-8. In Excel, save it as "CSV UTF-8".') from error
+    header = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=find_delimiter(header), restval="")
+    if not {"topic", "aspect"} <= set(reader.fieldnames or ()):
+        raise MapError(
+            f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; found {header.strip()!r}."
+        )
+    return [(f"{path}, line {reader.line_num}", row) for row in reader]
+
+
+def row_topic(row: dict[str, str], current: TopicMap, place: str) -> int:
+    number = row["topic"].strip()
+    if not number.isdecimal() or int(number) >= len(current.choices):
+        raise MapError(
+            f"{place}: topic must be a number from 0 to {len(current.choices) - 1}, got {number!r}."
+        )
+    keywords = row.get("keywords", "").split()
+    if keywords and keywords != list(current.choices[int(number)].keywords):
+        raise MapError(
+            f"{place}: these are not the keywords of topic {number}. "
+            "The table was made for other topics: export it again."
+        )
+    return int(number)
+
+
+def row_aspect(row: dict[str, str], current: TopicMap, place: str) -> str | None:
+    name = row["aspect"].strip()
+    if name.casefold() in ("", UNMAPPED):
+        return None
+    spelling = {known.casefold(): known for known in (*current.aspects, GENERAL)}
+    if name.casefold() not in spelling:
+        raise MapError(
+            f"{place}: unknown aspect {name!r}. Use one of {', '.join(spelling.values())} or {UNMAPPED}."
+        )
+    return spelling[name.casefold()]
