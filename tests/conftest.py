@@ -132,13 +132,13 @@ def encoder_folder(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="session")
 def student_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run with a student in it."""
-    from aspectra.student.card import FOLDER
+    from aspectra import rundir
     from aspectra.student.distill import distill
 
     folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("student") / "run"))
     detector = AspectDetector.load(folder)
-    student = distill(detector, student_config(encoder_folder), folder / FOLDER)
-    student.save_pretrained(folder / FOLDER, detector.topic_map_)
+    student = distill(detector, student_config(encoder_folder), folder / rundir.STUDENT)
+    student.save_pretrained(folder / rundir.STUDENT, detector.topic_map_)
     return folder
 
 

@@ -146,9 +146,9 @@ def test_emoji_only_reviews_are_labelled_and_flagged_and_never_dropped(
 
 
 NO_RUN = {
-    "nowhere": "nowhere is not there. Make it first: aspectra fit",
+    "nowhere": "nowhere. Make it first: aspectra fit",
     "other": "other is not a run of aspectra: it has no manifest.json",
-    "file": "file is not there. Make it first: aspectra fit",
+    "file": "file. Make it first: aspectra fit",
 }
 
 
@@ -244,7 +244,7 @@ def test_a_corrupted_artifact(
     data[len(data) // 2] ^= 1
     (own_run / name).write_bytes(data)
     line = refused("label", own_run, sample_files / "reviews.csv", "-o", tmp_path / "out.csv")
-    assert f"{name} is missing or damaged. Repeat the fit: it makes again what is not whole." in line
+    assert f"{name} is missing or damaged. Repeat the fit" in line
 
 
 def test_a_corrupted_manifest(refused: Callable[..., str], own_run: Path, sample_files: Path) -> None:

@@ -11,6 +11,7 @@ import torch
 from conftest import student_config
 from torch import nn
 
+from aspectra import rundir
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features
@@ -20,12 +21,12 @@ from aspectra.labelling.blend import blend
 from aspectra.labelling.labeller import StudentLabeller, load_labeller
 from aspectra.sample import Sample
 from aspectra.student.adapt import Answers, adapt, clearly_best, fit
-from aspectra.student.card import CONFIG, FOLDER, Card
+from aspectra.student.card import Card
 from aspectra.student.choose import FILTERS, best_moves, choose_filter
 from aspectra.student.distill import bucketed, distill
 from aspectra.student.lesson import Lesson
 from aspectra.student.losses import falling
-from aspectra.student.model import HEAD, Head, Student
+from aspectra.student.model import Head, Student
 from aspectra.student.select import balanced, passes
 
 ASPECTS = ("Image", "Sound", GENERAL)
@@ -170,8 +171,8 @@ def test_the_student_learns_what_its_teacher_says(
 
 def test_the_same_seed_gives_the_same_student(student_run: Path, encoder_folder: Path) -> None:
     detector = AspectDetector.load(student_run)
-    again = distill(detector, student_config(encoder_folder), student_run / FOLDER)
-    for name, tensor in Student.from_pretrained(student_run / FOLDER).head.state_dict().items():
+    again = distill(detector, student_config(encoder_folder), student_run / rundir.STUDENT)
+    for name, tensor in Student.from_pretrained(student_run / rundir.STUDENT).head.state_dict().items():
         assert torch.equal(tensor, again.head.state_dict()[name])
 
 
@@ -184,7 +185,7 @@ def test_finetuning_moves_the_encoder_and_is_saved_whole(
     )
     student.save_pretrained(tmp_path, detector.topic_map_)
     loaded = Student.from_pretrained(tmp_path)
-    assert student.card.encoder != Student.from_pretrained(student_run / FOLDER).card.encoder
+    assert student.card.encoder != Student.from_pretrained(student_run / rundir.STUDENT).card.encoder
     np.testing.assert_allclose(
         loaded.probabilities(["Loud pump."]), student.probabilities(["Loud pump."]), atol=1e-6
     )
@@ -236,7 +237,7 @@ def test_a_student_learns_from_a_person_too(student_run: Path, encoder_folder: P
     some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
     labels = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
     student = distill(
-        AspectDetector.load(student_run), student_config(encoder_folder), student_run / FOLDER, labels
+        AspectDetector.load(student_run), student_config(encoder_folder), student_run / rundir.STUDENT, labels
     )
     assert student.card.n_labels == len(some)
     assert set(student.card.estimate) == {"f1_micro", "f1_macro", "f1_weighted"}
@@ -263,7 +264,7 @@ def test_labels_of_the_student_have_the_columns_of_the_teacher_s(student_run: Pa
 
 
 def test_the_model_card_tells_aspects_map_and_limits(student_run: Path) -> None:
-    text = (student_run / FOLDER / "README.md").read_text()
+    text = (student_run / rundir.STUDENT / "README.md").read_text()
     for part in (
         "# Aspect student",
         "| Taste |",
@@ -277,7 +278,7 @@ def test_the_model_card_tells_aspects_map_and_limits(student_run: Path) -> None:
 
 def test_a_changed_map_is_not_answered_by_the_old_student(student_run: Path) -> None:
     detector = AspectDetector.load(student_run)
-    student = Student.from_pretrained(student_run / FOLDER)
+    student = Student.from_pretrained(student_run / rundir.STUDENT)
     detector.topic_map_ = detector.topic_map_.with_choice(0, "Noise", "Ada")
     with pytest.raises(RunError, match=r"topic map has changed since the student was made. Distil again"):
         StudentLabeller(detector, student)
@@ -286,30 +287,32 @@ def test_a_changed_map_is_not_answered_by_the_old_student(student_run: Path) -> 
 def test_a_failed_distillation_leaves_the_old_student(
     student_run: Path, encoder_folder: Path, snapshot
 ) -> None:
-    before = snapshot(student_run / FOLDER)
+    before = snapshot(student_run / rundir.STUDENT)
     with pytest.raises(InputError, match=r"Fewer than 10 segments are left .* Raise --aspect-entropy"):
         distill(
             AspectDetector.load(student_run),
             student_config(encoder_folder, aspect_entropy=0.0),
-            student_run / FOLDER,
+            student_run / rundir.STUDENT,
         )
-    assert snapshot(student_run / FOLDER) == before
+    assert snapshot(student_run / rundir.STUDENT) == before
 
 
 def test_what_cannot_be_distilled_is_told(student_run: Path, encoder_folder: Path) -> None:
     detector = AspectDetector.load(student_run, with_map=False)
     with pytest.raises(MapError, match="No topic map yet"):
-        distill(detector, student_config(encoder_folder), student_run / FOLDER)
+        distill(detector, student_config(encoder_folder), student_run / rundir.STUDENT)
     with pytest.raises(MapError, match="single aspect Taste: there is nothing to tell apart"):
-        distill(detector.map_topics({"Taste": [0]}), student_config(encoder_folder), student_run / FOLDER)
+        distill(
+            detector.map_topics({"Taste": [0]}), student_config(encoder_folder), student_run / rundir.STUDENT
+        )
 
 
 @pytest.mark.parametrize(
     ("name", "spoil", "message"),
     [
-        (HEAD, lambda path: path.write_bytes(b"x"), "is missing or damaged. Distil again"),
-        (CONFIG, lambda path: path.write_text('{"format": 9}'), "has format 9, this version reads 1"),
-        (CONFIG, lambda path: path.unlink(), "No student in .* Make it first: aspectra distill"),
+        (rundir.HEAD, lambda path: path.write_bytes(b"x"), "is missing or damaged. Distil again"),
+        (rundir.CONFIG, lambda path: path.write_text('{"format": 9}'), "has format 9, this version reads 1"),
+        (rundir.CONFIG, lambda path: path.unlink(), "No student in .* Make it first: aspectra distill"),
     ],
 )
 def test_a_damaged_student_is_refused(
@@ -317,14 +320,14 @@ def test_a_damaged_student_is_refused(
 ) -> None:
     import shutil
 
-    shutil.copytree(student_run / FOLDER, tmp_path / "s")
+    shutil.copytree(student_run / rundir.STUDENT, tmp_path / "s")
     spoil(tmp_path / "s" / name)
     with pytest.raises(RunError, match=message):
         Student.from_pretrained(tmp_path / "s")
 
 
 def test_an_encoder_with_other_weights_is_refused(student_run: Path, sample: Sample, tmp_path: Path) -> None:
-    student = Student.from_pretrained(student_run / FOLDER)
+    student = Student.from_pretrained(student_run / rundir.STUDENT)
     student.card = dataclasses.replace(student.card, encoder="other")
     student.save_pretrained(tmp_path, AspectDetector.load(student_run).topic_map_)
     with pytest.raises(RunError, match="has other weights than the student was made with"):

@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from aspectra import rundir
 from aspectra.errors import InputError
-from aspectra.labelling.files import ABOUT, Model, Plan
+from aspectra.labelling.files import Model, Plan
 from aspectra.labelling.places import list_inputs, output_folder
 from aspectra.sample import Sample
 
@@ -36,7 +37,7 @@ def test_a_folder_is_labelled_as_one_file_would_be(
     assert aspectra("label", run, inputs, "-o", f"{tmp_path}/out/").code == 0
     aspectra("label", run, inputs, "-o", tmp_path / "one.jsonl", "-q")
     names = ["a.parquet", "b.csv.parquet", "c.jsonl.gz.parquet"]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [ABOUT, *names]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [rundir.LABELLING, *names]
     parts = pl.concat(
         pl.read_parquet(tmp_path / "out" / name).select("text", "aspect", "probability") for name in names
     )
@@ -74,7 +75,7 @@ def test_a_bad_file_is_told_and_the_others_are_labelled(
     assert "1 of 3 files could not be labelled; the others are done" in answer.err
     assert "the quote opened in line 2 never closes" in answer.err
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        ABOUT,
+        rundir.LABELLING,
         "a.parquet",
         "c.jsonl.gz.parquet",
     ]
@@ -107,7 +108,7 @@ def test_urls_are_read_and_written_whole(run: Path, inputs: Path, tmp_path: Path
     missing = plan.missing([place for place in places if "_about" not in place])
     assert [place.rpartition("/")[2] for place in missing] == ["b.csv"]
     assert plan.label_file(plan.model.open(), missing[0]).problem == ""
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [ABOUT, "b.csv.parquet"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [rundir.LABELLING, "b.csv.parquet"]
     assert plan.missing(missing) == []
 
 

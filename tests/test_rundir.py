@@ -67,7 +67,7 @@ def test_making_a_stage_again_forgets_those_after_it(tmp_path: Path) -> None:
     assert run.mark("vectors") == "new mark"
 
 
-def test_taking_up_a_run_keeps_its_stages_and_sweeps_what_a_killed_process_left(tmp_path: Path) -> None:
+def test_taking_up_a_run_keeps_its_stages_and_removes_what_a_killed_process_left(tmp_path: Path) -> None:
     run = finished_run(tmp_path)
     leftover = tmp_path / f".{rundir.VECTORS}.x1y2.npy"
     leftover.write_bytes(b"half")
@@ -98,7 +98,7 @@ def test_check_names_the_damaged_file(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_said_to_be_made_by_fit(tmp_path: Path) -> None:
     with pytest.raises(
-        RunError, match=r"nowhere is not there. Make it first: aspectra fit reviews.csv --run"
+        RunError, match=r"There is no folder .*nowhere. Make it first: aspectra fit reviews.csv --run"
     ):
         RunDir(tmp_path / "nowhere").check("topics")
 

@@ -1,11 +1,11 @@
-"""The errors that aspectra raises on purpose: one base and a few named kinds.
+"""The errors that aspectra raises on purpose: one base class and a few named kinds.
 
-Each message says what is wrong, the value found and what to do. The command line prints it on one line and exits with 1.
+A message says what is wrong, the value found and what to do. The command line prints it on one line and exits with 1.
 """
 
 
 class AspectraError(Exception):
-    """Anything a user can mend; every error of ours derives from it."""
+    """Anything a user can fix; the base of all our errors."""
 
 
 class ConfigError(AspectraError):
@@ -13,7 +13,7 @@ class ConfigError(AspectraError):
 
 
 class InputError(AspectraError):
-    """A file or a text given to us cannot be used."""
+    """A file or a text cannot be used."""
 
 
 class RunError(AspectraError):

@@ -163,7 +163,7 @@ def load_trained(run: RunDir, vectors: WordVectors, config: TeacherConfig) -> Tr
         teacher.load_state_dict({**learnt, "vectors": teacher.vectors})
     except (SafetensorError, KeyError, RuntimeError) as error:
         raise RunError(
-            f"{run / rundir.TEACHER} cannot be used ({error}). Repeat the fit: it makes again what is not whole."
+            f"{run / rundir.TEACHER} cannot be used ({error}). Repeat the fit: damaged files are rebuilt."
         ) from None
     history = [json.loads(line) for line in (run / rundir.HISTORY).read_text().splitlines()]
     return Trained(teacher.eval(), history)

@@ -1,8 +1,8 @@
-"""The run directory: the names of all artifacts, once; atomic writes; checksums and fingerprints.
+"""The run directory: the name of every artifact, atomic writes, checksums and fingerprints.
 
-A stage is finished when `manifest.json` holds its fingerprint (a hash of its settings and of what it was made from) and the checksums of
-its files. `fit` re-runs a stage only if its fingerprint is not there, so an interrupted fit goes on where it stopped, and a
-file that was damaged afterwards is refused instead of believed.
+A stage is finished when `manifest.json` has its fingerprint (a hash of its settings and its input) and the checksums
+of its files. `fit` runs only the stages that are not finished, so an interrupted fit continues where it stopped. A
+file that was changed afterwards is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,24 @@ VECTORS = "vectors.npy"
 TEACHER = "teacher.safetensors"
 HISTORY = "history.jsonl"
 TOPICS = "topics.json"
+
+# What a person makes, and the studio around it.
 TOPIC_MAP = "topic_map.json"
+MAP_HISTORY = "map-history"
+STUDIO = "studio.json"
+DEV = "dev.jsonl"
+
+# The student, in a folder of the run; its config.json is its own. CARD is the model card, for people.
+STUDENT = "student"
+HEAD = "head.safetensors"
+ENCODER = "encoder"
+FEATURES = "features"
+CARD = "README.md"
+
+# Outside the run: the files beside an exported model.onnx, by suffix; what a folder of labels was made with.
+ONNX_CONFIG = ".json"
+ONNX_TOKENIZER = ".tokenizer.json"
+LABELLING = "_labelling.json"
 
 STAGE_FILES = {
     "prepare": (SEGMENTS, TOKENS, VOCABULARY),
@@ -41,7 +58,7 @@ STAGE_FILES = {
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, put in its place when the block ends well and removed when it does not."""
+    """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is removed if it fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
@@ -66,7 +83,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, never half of it."""
+    """Write a file so that a reader sees the old content or the new, never a part of it."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
 
@@ -104,7 +121,7 @@ class RunDir:
         return self.path / name
 
     def create(self) -> None:
-        """Make the directory, or take up an existing run; refuse a folder that holds something else."""
+        """Make the directory, or continue an existing run; refuse a folder that holds something else."""
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file, not a folder. Choose another --run.")
         if (self / MANIFEST).exists():
@@ -118,7 +135,7 @@ class RunDir:
         write_json(self / MANIFEST, {"format": FORMAT, "stages": {}})
 
     def _sweep(self) -> None:
-        """Remove what a killed process was still writing."""
+        """Remove the temporary files of a process that was killed."""
         for name in (MANIFEST, *itertools.chain(*STAGE_FILES.values())):
             for leftover in self.path.glob(f".{name}.*"):
                 leftover.unlink(missing_ok=True)
@@ -126,11 +143,12 @@ class RunDir:
     def _manifest(self) -> dict[str, Any]:
         if not self.path.is_dir():
             raise RunError(
-                f"{self.path} is not there. Make it first: aspectra fit reviews.csv --run {self.path}"
+                f"There is no folder {self.path}. Make it first: aspectra fit reviews.csv --run {self.path}"
             )
         if not (self / MANIFEST).exists():
             raise RunError(
-                f"{self.path} is not a run of aspectra: it has no {MANIFEST}. Name the folder given to aspectra fit --run."
+                f"{self.path} is not a run of aspectra: it has no {MANIFEST}. "
+                "Name the folder given to aspectra fit --run."
             )
         manifest: dict[str, Any] = read_json(self / MANIFEST)
         found = manifest.get("format") if isinstance(manifest, dict) else None
@@ -151,19 +169,19 @@ class RunDir:
         return dict(read_json(self / CONFIG))
 
     def finished(self, stage: str, mark: str) -> bool:
-        """Tell whether a stage was completed with this fingerprint and its files are still whole."""
+        """Tell whether a stage was completed with this fingerprint and its files are unchanged."""
         entry = self._manifest()["stages"].get(stage)
         return (
             bool(entry)
             and entry["fingerprint"] == mark
-            and all(self._whole(name, digest) for name, digest in entry["files"].items())
+            and all(self._unchanged(name, digest) for name, digest in entry["files"].items())
         )
 
-    def _whole(self, name: str, digest: str) -> bool:
+    def _unchanged(self, name: str, digest: str) -> bool:
         return (self / name).exists() and checksum(self / name) == digest
 
     def finish(self, stage: str, mark: str) -> None:
-        """Record a stage as complete and forget those after it, whose input has changed."""
+        """Record a stage as finished and forget the stages after it, because their input has changed."""
         order = list(STAGE_FILES)
         kept = {
             name: entry
@@ -177,17 +195,18 @@ class RunDir:
         write_json(self / MANIFEST, {"format": FORMAT, "stages": kept})
 
     def check(self, *stages: str) -> None:
-        """Raise unless the stages are finished and their files unchanged since."""
+        """Raise RunError unless the stages are finished and their files unchanged."""
         done = self._manifest()["stages"]
         for stage in stages:
             if stage not in done:
                 raise RunError(
-                    f"{self.path} is not finished: its stage '{stage}' is missing. Repeat the fit: it goes on where it stopped."
+                    f"{self.path} is not finished: its stage '{stage}' is missing. "
+                    "Repeat the fit: it continues where it stopped."
                 )
             for name, digest in done[stage]["files"].items():
-                if not self._whole(name, digest):
+                if not self._unchanged(name, digest):
                     raise RunError(
-                        f"{self / name} is missing or damaged. Repeat the fit: it makes again what is not whole."
+                        f"{self / name} is missing or damaged. Repeat the fit: damaged files are rebuilt."
                     )
 
     def mark(self, stage: str) -> str:

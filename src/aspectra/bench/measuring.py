@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from aspectra import rundir
 from aspectra.bench import growth, speed, student_speed
 from aspectra.bench.figures import draw_growth
 from aspectra.bench.protocol import Task
@@ -19,7 +20,6 @@ from aspectra.corpus import prepare
 from aspectra.errors import InputError
 from aspectra.progress import Progress
 from aspectra.rundir import TOPIC_MAP
-from aspectra.student.card import FOLDER
 from aspectra.student.distill import distill
 from aspectra.topicmap.topicmap import write_map
 
@@ -68,7 +68,7 @@ def stage_lines(task: Task) -> Iterator[Line]:
 
 
 def student_lines(task: Task) -> Iterator[Line]:
-    student = distill(task.teacher, StudentConfig(), task.run / FOLDER, progress=task.progress)
+    student = distill(task.teacher, StudentConfig(), task.run / rundir.STUDENT, progress=task.progress)
     yield from student_speed.lines(task.teacher, student)
 
 

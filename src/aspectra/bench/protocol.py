@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
+from aspectra import rundir
 from aspectra.bench.sets import BenchmarkSet, Seeds
 from aspectra.bench.versions import FIT_CODE, code_mark
 from aspectra.detector import AspectDetector
@@ -100,7 +101,7 @@ class Task:
         with tempfile.TemporaryDirectory(dir=self.home) as folder:
             run = Path(folder) / "run"
             shutil.copytree(
-                self.run, run, copy_function=link_or_copy, ignore=shutil.ignore_patterns("student")
+                self.run, run, copy_function=link_or_copy, ignore=shutil.ignore_patterns(rundir.STUDENT)
             )
             fitted = AspectDetector(**config.to_dict()).fit(
                 self.bench.reviews(self.data), run=run, progress=self.progress

@@ -39,17 +39,17 @@ def command(
 ) -> None:
     """Distil the teacher into a pretrained encoder; label then uses both."""
     config = StudentConfig(**settings)
+    from aspectra import rundir
     from aspectra.detector import AspectDetector
     from aspectra.evaluate import read_gold
-    from aspectra.student.card import FOLDER
     from aspectra.student.distill import distill
 
     told, judged = (None if path is None else read_gold(path) for path in (labels, dev))
     show.note("Loading …", quiet)
     detector = AspectDetector.load(run)
     with show.stages(STAGE_LABELS, quiet) as progress:
-        student = distill(detector, config, run / FOLDER, told, judged, progress)
-    student.save_pretrained(run / FOLDER, detector.topic_map_)
+        student = distill(detector, config, run / rundir.STUDENT, told, judged, progress)
+    student.save_pretrained(run / rundir.STUDENT, detector.topic_map_)
     card = student.card
     show.note(f"Learnt from {sum(card.learnt.values()):,} segments of {len(card.aspects)} aspects.", quiet)
     if dev:
@@ -58,6 +58,6 @@ def command(
     if card.n_labels:
         show.note(card.labels_text().replace("*", ""), quiet)
     show.note(
-        f"The model card is {run / FOLDER / 'README.md'}.\nNext: aspectra label {run} new.csv -o labelled.csv",
+        f"The model card is {run / rundir.STUDENT / rundir.CARD}.\nNext: aspectra label {run} new.csv -o labelled.csv",
         quiet,
     )

@@ -18,15 +18,13 @@ from aspectra.labelling.opening import open_labeller
 from aspectra.labelling.places import list_names, local_copy, whole_file
 from aspectra.labelling.rows import labelled
 from aspectra.rundir import checksum, fingerprint
-from aspectra.student.card import CONFIG, FOLDER, has_student, map_mark
+from aspectra.student.card import has_student, map_mark
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
 from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
     from aspectra.labelling.opening import Labeller
-
-ABOUT = "_labelling.json"
 
 
 @dataclass(frozen=True)
@@ -46,12 +44,12 @@ class Model:
     def mark(self) -> str:
         """Return a fingerprint of all that decides a label."""
         if self.onnx:
-            return fingerprint(checksum(self.onnx), checksum(self.onnx.with_suffix(".json")))
+            return fingerprint(checksum(self.onnx), checksum(self.onnx.with_suffix(rundir.ONNX_CONFIG)))
         run = rundir.RunDir(self.run)
         run.check("topics")
         names = [rundir.CONFIG, rundir.VOCABULARY, rundir.VECTORS, rundir.TEACHER]
         if self.uses_torch_student():
-            names.append(f"{FOLDER}/{CONFIG}")
+            names.append(f"{rundir.STUDENT}/{rundir.CONFIG}")
         if not (run / rundir.TOPIC_MAP).exists():
             raise MapError(f"No topic map in {self.run}. Map the topics first: aspectra map {self.run}")
         topic_map = TopicMap.from_dict(rundir.read_json(run / rundir.TOPIC_MAP))
@@ -94,12 +92,12 @@ class Plan:
             if self.output_of(place) == place:
                 raise InputError(f"{place} is also an output. Choose another -o.")
         there = list_names(self.output)
-        self._check_about(ABOUT in there)
+        self._check_about(rundir.LABELLING in there)
         return [place for output, place in owner.items() if output.rpartition("/")[2] not in there]
 
     def _check_about(self, there: bool) -> None:
         about = {"model": self.model.mark(), "text_column": self.text_column, "id_column": self.id_column}
-        place = f"{self.output}/{ABOUT}"
+        place = f"{self.output}/{rundir.LABELLING}"
         if not there:
             with whole_file(place) as path:
                 path.write_text(json.dumps(about) + "\n", encoding="utf-8")

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from aspectra import rundir
 from aspectra.detector import AspectDetector, as_series
 from aspectra.errors import RunError
 from aspectra.labelling.blend import blend, label_reviews
-from aspectra.student.card import FOLDER, has_student, map_mark
+from aspectra.student.card import has_student, map_mark
 from aspectra.student.model import Student
 
 
@@ -53,7 +54,7 @@ def load_student(run: Path) -> StudentLabeller:
     detector = AspectDetector.load(run)
     if not has_student(run):
         raise RunError(f"{run} has no student. Make it first: aspectra distill {run}")
-    return StudentLabeller(detector, Student.from_pretrained(run / FOLDER))
+    return StudentLabeller(detector, Student.from_pretrained(run / rundir.STUDENT))
 
 
 def load_labeller(run: Path, model: str | None = None) -> AspectDetector | StudentLabeller:

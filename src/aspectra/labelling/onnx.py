@@ -13,6 +13,7 @@ from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError
 from aspectra.labelling.blend import blend, label_reviews
+from aspectra.rundir import ONNX_CONFIG, ONNX_TOKENIZER
 from aspectra.topicmap.gamma import label_beta
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -24,7 +25,7 @@ BATCH = 64
 
 def beside(path: Path) -> tuple[Path, Path]:
     """Return the names of the description and the tokenizer that belong to an .onnx file."""
-    return path.with_suffix(".json"), path.with_suffix(".tokenizer.json")
+    return path.with_suffix(ONNX_CONFIG), path.with_suffix(ONNX_TOKENIZER)
 
 
 class OnnxLabeller:

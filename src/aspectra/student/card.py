@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aspectra import __version__
+from aspectra import __version__, rundir
 from aspectra.config import StudentConfig
 from aspectra.errors import RunError
 from aspectra.rundir import fingerprint
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from aspectra.topicmap.topicmap import TopicMap
 
 FORMAT = 1
-FOLDER, CONFIG = "student", "config.json"
 
 
 @dataclass(frozen=True)
@@ -121,4 +120,4 @@ def map_mark(topic_map: TopicMap) -> str:
 
 
 def has_student(run: Path) -> bool:
-    return (run / FOLDER / CONFIG).exists()
+    return (run / rundir.STUDENT / rundir.CONFIG).exists()

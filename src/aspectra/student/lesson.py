@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from aspectra import rundir
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features, compute_features
@@ -15,8 +16,6 @@ from aspectra.progress import StageProgress
 from aspectra.student.select import balanced, check_enough, passes
 from aspectra.teacher.encode import encode
 from aspectra.topicmap.gamma import aspect_probabilities
-
-FEATURES = "features"
 
 
 @dataclass(frozen=True)
@@ -66,4 +65,4 @@ def prepare_lesson(
     """Choose segments and encode them; hidden states are kept in `home`."""
     rows, gamma = choose(detector, config)
     texts = detector.corpus_.segments["text"].gather(rows).to_list()
-    return Lesson(texts, gamma, compute_features(encoder, texts, home / FEATURES, progress))
+    return Lesson(texts, gamma, compute_features(encoder, texts, home / rundir.FEATURES, progress))

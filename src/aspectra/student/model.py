@@ -19,11 +19,10 @@ from torch import Tensor, nn
 from aspectra import rundir
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
-from aspectra.student.card import CONFIG, Card
+from aspectra.student.card import Card
 from aspectra.teacher.model import attend
 from aspectra.topicmap.topicmap import TopicMap
 
-HEAD, ENCODER, README = "head.safetensors", "encoder", "README.md"
 BATCH = 64
 AGAIN = "Distil again: aspectra distill RUN"
 
@@ -92,27 +91,29 @@ class Student(nn.Module):
         """Write head, config and model card, and the encoder if it was trained; config.json last makes it valid."""
         home = Path(folder)
         if self.card.config.finetune:
-            self.encoder.save(home / ENCODER)
-        with rundir.atomic_path(home / HEAD) as path:
+            self.encoder.save(home / rundir.ENCODER)
+        with rundir.atomic_path(home / rundir.HEAD) as path:
             save_file(
                 {name: tensor.detach().cpu().contiguous() for name, tensor in self.head.state_dict().items()},
                 path,
             )
-        rundir.write_atomic(home / README, self.card.markdown(topic_map).encode())
-        rundir.write_json(home / CONFIG, {**self.card.to_dict(), "weights": rundir.checksum(home / HEAD)})
+        rundir.write_atomic(home / rundir.CARD, self.card.markdown(topic_map).encode())
+        rundir.write_json(
+            home / rundir.CONFIG, {**self.card.to_dict(), "weights": rundir.checksum(home / rundir.HEAD)}
+        )
 
     @classmethod
     def from_pretrained(cls, folder: Path | str) -> Self:
         """Read what save_pretrained has written; refuse it if its parts do not belong together."""
         home = Path(folder)
-        if not (home / CONFIG).exists():
+        if not (home / rundir.CONFIG).exists():
             raise RunError(f"No student in {home}. Make it first: aspectra distill RUN")
-        values = rundir.read_json(home / CONFIG)
-        card = Card.from_dict(values, str(home / CONFIG))
-        if not (home / HEAD).exists() or rundir.checksum(home / HEAD) != values["weights"]:
-            raise RunError(f"{home / HEAD} is missing or damaged. {AGAIN}")
+        values = rundir.read_json(home / rundir.CONFIG)
+        card = Card.from_dict(values, str(home / rundir.CONFIG))
+        if not (home / rundir.HEAD).exists() or rundir.checksum(home / rundir.HEAD) != values["weights"]:
+            raise RunError(f"{home / rundir.HEAD} is missing or damaged. {AGAIN}")
         encoder = load_encoder(
-            str(home / ENCODER) if card.config.finetune else card.config.encoder, card.config.longest
+            str(home / rundir.ENCODER) if card.config.finetune else card.config.encoder, card.config.longest
         )
         if encoder.fingerprint != card.encoder:
             raise RunError(
@@ -120,7 +121,7 @@ class Student(nn.Module):
             )
         head = Head(encoder.width, len(card.aspects), card.config.attention, card.config.smoothness)
         try:
-            head.load_state_dict(load_file(home / HEAD))
+            head.load_state_dict(load_file(home / rundir.HEAD))
         except (SafetensorError, RuntimeError) as error:
-            raise RunError(f"{home / HEAD} does not fit ({error}). {AGAIN}") from None
+            raise RunError(f"{home / rundir.HEAD} does not fit ({error}). {AGAIN}") from None
         return cls(encoder, head, card).eval()

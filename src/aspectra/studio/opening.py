@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
@@ -19,7 +20,7 @@ from aspectra.studio.actions import follow
 from aspectra.studio.evidence import draw_sample
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
-from aspectra.studio.studio import OWN_DEV, Studio
+from aspectra.studio.studio import Studio
 from aspectra.topicmap import agree
 from aspectra.topicmap.by_labels import LabelledSegments
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
@@ -170,6 +171,6 @@ def run_topics(detector: AspectDetector, texts: Sequence[str]) -> RunTopics:
 
 def own_gold(run: Path) -> Gold | None:
     """Return the labels given on the page before, once there are enough to suggest from."""
-    path = run / OWN_DEV
+    path = run / rundir.DEV
     gold = read_gold(path) if path.exists() else None
     return gold if gold and len(gold.texts) >= LABELS_TO_SUGGEST else None

@@ -56,7 +56,9 @@ class Session:
 
     @property
     def beside(self) -> Path:
-        return self.path.with_name(self.path.name.replace("topic_map", "studio", 1))
+        return self.path.with_name(
+            self.path.name.replace(Path(rundir.TOPIC_MAP).stem, Path(rundir.STUDIO).stem, 1)
+        )
 
     def act(self, action: dict[str, Any], version: Any, suggester: Suggester) -> int | None:
         """Do, undo or redo something and save it; return the topic to look at.

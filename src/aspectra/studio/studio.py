@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aspectra import evaluate
+from aspectra import evaluate, rundir
 from aspectra.attention import attended
 from aspectra.errors import InputError, MapError
 from aspectra.rundir import TOPIC_MAP, write_atomic
@@ -27,7 +27,6 @@ from aspectra.topicmap.topicmap import TopicMap
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
 
-OWN_DEV = "dev.jsonl"
 FIRST_ESTIMATE = 20
 """With this many labels of one's own there is a first, rough estimate."""
 PREVIEWED = 10
@@ -58,7 +57,7 @@ class Studio:
 
     def use_own_labels(self) -> None:
         """Continue with the labels given on the page before, or start with none."""
-        path = self.run / OWN_DEV
+        path = self.run / rundir.DEV
         gold = evaluate.read_gold(path) if path.exists() else evaluate.Gold((), ())
         self.own = [(text, min(aspects)) for text, aspects in zip(gold.texts, gold.aspects, strict=True)]
         place = {text: row for row, text in enumerate(self.sample.texts)}
@@ -226,6 +225,6 @@ class Studio:
         self.session.check_disk()
         rows = ({"text": text, "aspects": [name]} for text, name in labels)
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write_atomic(self.run / OWN_DEV, "".join(lines).encode())
+        write_atomic(self.run / rundir.DEV, "".join(lines).encode())
         self.own = labels
         self._estimate()

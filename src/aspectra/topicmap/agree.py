@@ -34,7 +34,7 @@ def read_other_maps(run: Path, topics: str, but: str | None) -> dict[str, TopicM
     """Read the maps of all annotators but one; those made for other topics do not count."""
     found = {}
     for path in sorted(run.glob(rundir.TOPIC_MAP.replace(".json", ".*.json"))):
-        name = path.name.removeprefix("topic_map.").removesuffix(".json")
+        name = path.name.removeprefix(rundir.TOPIC_MAP.removesuffix("json")).removesuffix(".json")
         topic_map = read_map(path)
         if name != but and topic_map.topics == topics:
             found[name] = topic_map

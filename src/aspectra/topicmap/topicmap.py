@@ -18,6 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
 from aspectra.rundir import write_atomic
@@ -239,7 +240,7 @@ def write_map(path: Path, topic_map: TopicMap) -> None:
 
 
 def history_folder(path: Path) -> Path:
-    return path.parent / "map-history"
+    return path.parent / rundir.MAP_HISTORY
 
 
 def free_history_name(path: Path) -> Path:

@@ -8,12 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from aspectra import rundir
 from aspectra.attention import teacher_attention
 from aspectra.bench.protocol import Frozen, Task
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.labelling.labeller import StudentLabeller
-from aspectra.student.card import FOLDER
 from aspectra.student.distill import distill
 
 
@@ -68,6 +68,6 @@ class StudentSystem:
         config = self.student_config(task)
         known = {} if self.dev_as == "none" else {self.dev_as: task.dev}
         if set(self.settings) <= {"teacher_weight", "encoder"}:
-            return distill(detector, config, task.run / FOLDER, **known, progress=task.progress)
+            return distill(detector, config, task.run / rundir.STUDENT, **known, progress=task.progress)
         with TemporaryDirectory(dir=task.home) as folder:
             return distill(detector, config, Path(folder), **known, progress=task.progress)
