@@ -30,7 +30,7 @@ def cli_page() -> str:
     for words in commands:
         text = runner.invoke(app, [*words, "--help"], prog_name="aspectra", terminal_width=100).stdout.strip()
         lines = "\n".join(line.rstrip() for line in text.splitlines())
-        parts.append(f"## {' '.join(['aspectra', *words])}\n\n```\n{lines}\n```\n")
+        parts.append(f"## {' '.join(['aspectra', *words])}\n\n```text\n{lines}\n```\n")
     return "\n".join(parts)
 
 
