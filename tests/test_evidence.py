@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 
 from aspectra.detector import AspectDetector
-from aspectra.sample import Sample as Reviews
-from aspectra.studio.evidence import Sample, boundary, draw_sample, nearest, next_question, surest
+from aspectra.sample import Sample
+from aspectra.studio.evidence import SegmentSample, boundary, draw_sample, nearest, next_question, surest
 
 
 @pytest.fixture(scope="module")
-def drawn(detector: AspectDetector) -> Sample:
+def drawn(detector: AspectDetector) -> SegmentSample:
     return draw_sample(detector, 500)
 
 
-def test_the_sample_has_no_wording_twice_and_sure_topics(drawn: Sample, detector: AspectDetector) -> None:
+def test_the_sample_has_no_wording_twice_and_sure_topics(
+    drawn: SegmentSample, detector: AspectDetector
+) -> None:
     assert len(drawn) > 100
     assert len({" ".join(text.lower().split()) for text in drawn.texts}) == len(drawn)
     np.testing.assert_allclose(drawn.beta, detector.topic_probabilities(drawn.texts), atol=1e-5)
@@ -30,13 +32,13 @@ def test_surest_segments_come_first_and_boundary_ones_are_shared() -> None:
             [0.6, 0.2, 0.2],
         ]
     )
-    sample = Sample(["one a", "two b", "three c", "four d", "five e", "six f"], beta)
+    sample = SegmentSample(["one a", "two b", "three c", "four d", "five e", "six f"], beta)
     assert surest(sample, 0) == [1, 4, 5, 0, 2]
     assert boundary(sample, 0)[:2] == [0, 2]
 
 
 def test_near_copies_are_shown_only_if_there_is_nothing_else() -> None:
-    sample = Sample(
+    sample = SegmentSample(
         ["good hot coffee here", "good hot coffee there", "bad milk"],
         np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]),
     )
@@ -59,7 +61,7 @@ def test_questions_go_to_doubtful_segments_of_large_topics_and_never_repeat() ->
     assert sorted(asked) == [0, 1, 2, 3]
 
 
-def test_a_corpus_of_junk_only_still_gives_a_sample(detector: AspectDetector, sample: Reviews) -> None:
+def test_a_corpus_of_junk_only_still_gives_a_sample(detector: AspectDetector, sample: Sample) -> None:
     corpus = detector.corpus_
     junk = SimpleNamespace(segments=corpus.segments.with_columns(junk=True), tokens=corpus.tokens)
     parts = {"corpus_": junk, "teacher_": detector.teacher_, "max_tokens": detector.max_tokens}

@@ -328,7 +328,8 @@ def test_a_narrow_window_has_everything_and_does_not_scroll_sideways(
 def test_every_control_has_a_name_for_a_screen_reader(open_page: Callable[..., OpenPage], gold: Gold) -> None:
     page = open_page().open()
     nameless = page.evaluate(
-        """() => [...document.querySelectorAll("button, input")].filter((e) => !(e.innerText || e.ariaLabel || "").trim()).length"""
+        """() => [...document.querySelectorAll("button, input")]
+        .filter((e) => !(e.innerText || e.ariaLabel || "").trim()).length"""
     )
     assert nameless == 0
     assert page.locator("#announce").get_attribute("aria-live") == "polite"

@@ -185,7 +185,7 @@ def test_a_full_disk_changes_nothing(studio: Studio, monkeypatch: pytest.MonkeyP
 
 def test_a_damaged_file_beside_the_map_costs_only_the_undo(studio: Studio) -> None:
     studio.act("assign", choices={"0": "Image"})
-    studio.session.beside.write_text('{"format": 1, "map"')
+    studio.session.studio_file.write_text('{"format": 1, "map"')
     session = studio.open()
     assert "studio.json is damaged" in session.notice
     assert session.done == []

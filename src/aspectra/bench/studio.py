@@ -182,7 +182,7 @@ def command(
         if test:
             result["test"] = compare_on_test(studio, dev, test)
     finally:
-        for path in (studio.session.path, studio.session.beside):
+        for path in (studio.session.path, studio.session.studio_file):
             path.unlink(missing_ok=True)
     print(json.dumps(result, indent=1))
 

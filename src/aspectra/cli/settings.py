@@ -13,12 +13,12 @@ Command = Callable[..., None]
 
 
 def with_settings(config: type) -> Callable[[Command], Command]:
-    """Give a command one option per field of a config, as **settings; `n_topics` is --n-topics and --topics."""
+    """Give a command one option per field of a config, as **settings; n_topics is --n-topics and --topics."""
     return with_parameters(list(map(option, dataclasses.fields(config))))
 
 
 def with_options(options: type) -> Callable[[Command], Command]:
-    """Give a command the options that a dataclass declares as Annotated fields; they reach it as **options."""
+    """Give a command the options that a dataclass declares as Annotated fields, as **options."""
     return with_parameters([p.replace(kind=p.KEYWORD_ONLY) for p in parameters(options)])
 
 

@@ -54,7 +54,8 @@ def print_topics(topics: dict[str, Any], chosen: dict[int, str], run: Path) -> N
         grid.add_row(str(item["id"]), f"{item['share']:.1%}", f"{item['coherence']:.2f}", *aspect, said)
     show.console().print(grid)
     show.console().print(
-        f"{len(topics['items'])} topics, keyword diversity {topics['diversity']:.2f} (1: no keyword is in two topics). "
+        f"{len(topics['items'])} topics, keyword diversity {topics['diversity']:.2f} "
+        "(1: no keyword is in two topics). "
         "Share: part of all segments. Coherence, from -1 to 1: how often the keywords occur together."
     )
     if not chosen:

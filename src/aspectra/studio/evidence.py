@@ -8,26 +8,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from aspectra.detector import AspectDetector
+from aspectra.topicmap.carry import cosine
 from aspectra.topicmap.gamma import aspect_probabilities, entropy
 from aspectra.topics import varied
 
-if TYPE_CHECKING:
-    from aspectra.detector import AspectDetector
-
-SAMPLE = 20_000
+N_DRAWN = 20_000
 CLOSE = 0.8
-"""Two topics share a segment if the less likely has this part of the other's probability."""
+"""Two topics are about equally likely if one has at least this part of the other's probability."""
 READABLE = (3, 40)
-"""A segment with so many known words can be judged at a glance."""
+"""Shown are segments with at least and at most this many known words: quick to read."""
 
 
 @dataclass(frozen=True)
-class Sample:
+class SegmentSample:
     """Segments of the corpus with their β (N×K), in random order."""
 
     texts: list[str]
@@ -43,8 +41,8 @@ class Sample:
         return top[:, 1], top[:, 0]
 
 
-def draw_sample(detector: AspectDetector, n: int = SAMPLE, seed: int = 0) -> Sample:
-    """Draw segments that are not junk and can be read at a glance, each wording once."""
+def draw_sample(detector: AspectDetector, n: int = N_DRAWN, seed: int = 0) -> SegmentSample:
+    """Draw segments that are quick to read and not junk, each wording once."""
     from aspectra.teacher.encode import encode
 
     corpus = detector.corpus_
@@ -59,19 +57,19 @@ def draw_sample(detector: AspectDetector, n: int = SAMPLE, seed: int = 0) -> Sam
         .to_series()
     )
     rows = rows[distinct.to_numpy()]
-    return Sample(
+    return SegmentSample(
         texts.filter(distinct).to_list(),
         encode(detector.teacher_, corpus.tokens.select(rows), detector.max_tokens),
     )
 
 
-def surest(sample: Sample, topic: int) -> list[int]:
+def surest(sample: SegmentSample, topic: int) -> list[int]:
     """Return the rows where the topic is most probable, best first."""
     return varied(sample.texts, np.argsort(-sample.beta[:, topic], kind="stable"))
 
 
-def boundary(sample: Sample, topic: int) -> list[int]:
-    """Return the rows that the topic all but shares with one other: both likely, and nearly equally so."""
+def boundary(sample: SegmentSample, topic: int) -> list[int]:
+    """Return the rows where the topic and one other are both likely, and about equally so."""
     mine = sample.beta[:, topic]
     first, second = sample.two_highest
     rival = np.where(mine == first, second, first)
@@ -81,15 +79,17 @@ def boundary(sample: Sample, topic: int) -> list[int]:
 
 def nearest(topics: np.ndarray, n: int = 3) -> list[list[tuple[int, float]]]:
     """Return for each topic (K×D) the most similar others with their cosine."""
-    unit = topics / np.maximum(np.linalg.norm(topics, axis=1, keepdims=True), 1e-12)
-    cosine = unit @ unit.T
-    np.fill_diagonal(cosine, -np.inf)
-    order = np.argsort(-cosine, axis=1, kind="stable")[:, : min(n, len(topics) - 1)]
-    return [[(int(other), float(cosine[topic, other])) for other in row] for topic, row in enumerate(order)]
+    alike = cosine(topics, topics)
+    np.fill_diagonal(alike, -np.inf)
+    order = np.argsort(-alike, axis=1, kind="stable")[:, : min(n, len(topics) - 1)]
+    return [[(int(other), float(alike[topic, other])) for other in row] for topic, row in enumerate(order)]
 
 
 def next_question(beta: np.ndarray, matrix: np.ndarray, asked: Sequence[int]) -> int | None:
-    """Choose the segment whose label would settle most doubt: the largest, most doubtful topic asked least, its most doubtful row."""
+    """Choose the segment whose label would help most.
+
+    It is the least certain segment of a topic that is large and uncertain, and was asked about least.
+    """
     if len(set(asked)) >= len(beta):
         return None
     gamma, unmapped = aspect_probabilities(beta, matrix)

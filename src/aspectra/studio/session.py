@@ -50,15 +50,15 @@ class Session:
         self.version, self.seconds = 1, 0.0
         self.notice = ""
         self._last = clock()
-        self._bytes = self._read()
-        self._kept = False
+        self._on_disk = self._read()
+        self._saved_before = False
         self._resume()
 
     @property
-    def beside(self) -> Path:
-        return self.path.with_name(
-            self.path.name.replace(Path(rundir.TOPIC_MAP).stem, Path(rundir.STUDIO).stem, 1)
-        )
+    def studio_file(self) -> Path:
+        """The file beside the map; topic_map.Ada.json has studio.Ada.json."""
+        stem = Path(rundir.TOPIC_MAP).stem
+        return self.path.with_name(self.path.name.replace(stem, Path(rundir.STUDIO).stem, 1))
 
     def act(self, action: dict[str, Any], version: Any, suggester: Suggester) -> int | None:
         """Do, undo or redo something and save it; return the topic to look at.
@@ -114,9 +114,9 @@ class Session:
         if not (self.path.parent / rundir.MANIFEST).exists():
             raise RunError(f"{self.path.parent} is gone: the map cannot be saved there.")
         found = self._read()
-        if found is not None and found != self._bytes:
+        if found is not None and found != self._on_disk:
             self.state = MapState.of(read_map(self.path, self.state.topic_map.topics))
-            self._bytes, self._kept, self.done, self.undone = found, False, [], []
+            self._on_disk, self._saved_before, self.done, self.undone = found, False, [], []
             self.version += 1
             raise Conflict(
                 "The map's file was changed by another program. Here is the new version; "
@@ -130,21 +130,21 @@ class Session:
             raise RunError(f"Cannot read {self.path}: {error.strerror or error}.") from error
 
     def save(self) -> None:
-        """Write what stands beside the map, then the map, each in one step."""
+        """Write the file beside the map, then the map, each in one step."""
         data = (json.dumps(self.state.topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
-        self._write_beside(data)
-        if self._kept:
+        self._write_studio_file(data)
+        if self._saved_before:
             rundir.write_atomic(self.path, data)
         else:
             write_map(self.path, self.state.topic_map)  # the version before this session goes to map-history/
-        self._bytes, self._kept = data, True
+        self._on_disk, self._saved_before = data, True
 
-    def _write_beside(self, data: bytes) -> None:
+    def _write_studio_file(self, data: bytes) -> None:
         values = {
             "format": FORMAT, "map": hashlib.sha256(data).hexdigest(), "version": self.version,
             "minutes": self.minutes, **self.state.beside_map(), "done": self.done, "undone": self.undone,
         }  # fmt: skip
-        rundir.write_atomic(self.beside, (json.dumps(values, ensure_ascii=False) + "\n").encode())
+        rundir.write_atomic(self.studio_file, (json.dumps(values, ensure_ascii=False) + "\n").encode())
 
     @property
     def minutes(self) -> float:
@@ -152,7 +152,7 @@ class Session:
 
     def close(self, finished: bool = False) -> None:
         """Save a session that changed something, or that the person finished; its minutes too."""
-        if self.read_only or not (self._kept or finished):
+        if self.read_only or not (self._saved_before or finished):
             return
         self.touch()
         with contextlib.suppress(Conflict):  # what another program wrote stands
@@ -162,9 +162,10 @@ class Session:
     def _resume(self) -> None:
         """Continue with what an earlier session left beside the map, if it belongs to this map."""
         try:
-            values = json.loads(self.beside.read_bytes())
+            values = json.loads(self.studio_file.read_bytes())
             belongs = (
-                values["format"] == FORMAT and values["map"] == hashlib.sha256(self._bytes or b"").hexdigest()
+                values["format"] == FORMAT
+                and values["map"] == hashlib.sha256(self._on_disk or b"").hexdigest()
             )
             self.seconds, self.version = float(values["minutes"]) * 60, int(values["version"]) + (not belongs)
             if belongs:
@@ -174,5 +175,5 @@ class Session:
             return
         except (ValueError, KeyError, TypeError, AttributeError):
             self.notice = (
-                f"{self.beside.name} is damaged: undo, colours and minutes start again. The map is fine."
+                f"{self.studio_file.name} is damaged: undo, colours and minutes start again. The map is fine."
             )

@@ -1,4 +1,4 @@
-"""The mapping studio: joins run, session, suggestions, evidence and labelled segments into what the page shows.
+"""The mapping studio: run, session, suggestions, evidence and labelled segments, as the page shows them.
 
 Every method answers one kind of request with plain JSON values; `server` does the HTTP. The topic
 probabilities of the sample and of the labelled segments are computed once, when the studio opens.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aspectra import evaluate, rundir
 from aspectra.attention import attended
+from aspectra.detector import AspectDetector
 from aspectra.errors import InputError, MapError
 from aspectra.rundir import TOPIC_MAP, write_atomic
 from aspectra.studio import effect, evidence
@@ -23,9 +24,6 @@ from aspectra.topicmap import agree
 from aspectra.topicmap.gamma import answer_probabilities, no_known_words
 from aspectra.topicmap.suggest import propose_aspects
 from aspectra.topicmap.topicmap import TopicMap
-
-if TYPE_CHECKING:
-    from aspectra.detector import AspectDetector
 
 FIRST_ESTIMATE = 20
 """With this many labels of one's own there is a first, rough estimate."""

@@ -1,8 +1,9 @@
-"""Topic probabilities β and a topic map → aspect probabilities γ → labels (paper: γ and ŷ), one row per segment.
+"""Topic probabilities β and a topic map → aspect probabilities γ → labels (paper: γ and ŷ).
 
 γ_a is the sum of β_k over the topics mapped to a, divided by the mass of all mapped topics: otherwise mass on
-unmapped topics would look like certainty. That mass is reported as `unmapped`. A segment without known words has
-β = NaN. Its answer is General, or the aspects' prior if there is no General: `answer_probabilities` is the one rule.
+unmapped topics would look like certainty. That mass is reported as `unmapped`. A segment without known words
+has β = NaN. Its answer is General, or the aspects' prior if there is no General: `answer_probabilities` is
+the one rule.
 """
 
 from __future__ import annotations

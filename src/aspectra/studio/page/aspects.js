@@ -30,6 +30,6 @@ export function drawAspects() {
       h("span", { class: "count", title: `${mine.length} topics` }, String(mine.length)), h("span", { class: "share" }, percent(share, 0)), bar);
   });
   const add = read_only ? null : h("button", { class: "add", "data-key": "add", onclick: addAspect }, "Add", keycap("A"));
-  const empty = rows.length === 2 ? h("p", { class: "hint" }, "No aspects yet. Add what you want to know about, or take proposals from the topics.") : null;
+  const empty = rows.length === 2 ? h("p", { class: "hint" }, "No aspects yet. Add what you want to know about, or choose from proposed names.") : null;
   fill(byId("aspects"), h("header", {}, h("h2", {}, "Aspects"), add), empty, h("ul", {}, rows));
 }

@@ -6,7 +6,7 @@ import { announce, byId, dot, fill, h, hueOf, keycap, percent, points, segment, 
 import { acceptOne } from "./keys.js";
 import { assign, go, ordered, store } from "./store.js";
 
-const FLAGS = { ambiguous: "ambiguous", incoherent: "meaningless?", general: "none of the aspects", clear: "clear" };
+const FLAGS = { ambiguous: "ambiguous", incoherent: "meaningless?", general: "fits no aspect", clear: "clear" };
 let announced = "";
 
 export function drawCard() {
@@ -24,8 +24,8 @@ function head(topic, choice) {
   return h("header", { class: "head" },
     h("h1", {}, `Topic ${topic.id}`, h("small", {}, ` ${ordered().indexOf(topic.id) + 1} of ${store.run.topics.length}`)),
     h("dl", { class: "facts" },
-      fact("share", percent(topic.share), "segments for which it is the likeliest topic"),
-      fact("coherence", topic.coherence.toFixed(2).replace("-", "−"), "mean NPMI of its keywords, −1 to 1: words that keep company have a high one")),
+      fact("share", percent(topic.share), "part of all segments for which this is the most probable topic"),
+      fact("coherence", topic.coherence.toFixed(2).replace("-", "−"), "from −1 to 1: high if its keywords often occur together (mean NPMI)")),
     why && ["ambiguous", "incoherent"].includes(flag) ? h("span", { class: "flag" }, FLAGS[flag]) : null,
     h("span", { class: choice.decided ? "status" : "status open", dir: "auto" }, status));
 }
@@ -65,13 +65,13 @@ function choices(topic, choice) {
   return h("div", { class: "choices", role: "group", "aria-label": "Choices" }, buttons);
 }
 
-// What a choice would do to F1; within the noise it is grey, and says so.
+// What a choice would do to F1; a change that may be chance is grey, and says so.
 export function delta(change) {
   if (!change) return null;
   const [value, low, high] = change;
-  const noise = low <= 0 && high >= 0;
-  const kind = noise ? "noise" : value > 0 ? "up" : "down";
-  const title = `${points(value)} points of F1, 95 % interval ${points(low)} to ${points(high)}${noise ? ": within the noise" : ""}`;
+  const chance = low <= 0 && high >= 0;
+  const kind = chance ? "chance" : value > 0 ? "up" : "down";
+  const title = `${points(value)} points of F1, 95 % interval ${points(low)} to ${points(high)}${chance ? ": may be chance" : ""}`;
   return h("span", { class: `delta ${kind}`, title }, Math.abs(value) < 0.0005 ? "±0" : points(value));
 }
 
@@ -79,7 +79,7 @@ function opinions(topic) {
   const said = store.state.agreement?.conflicts[topic.id];
   if (!said) return null;
   const who = Object.entries(said).map(([name, aspect]) => h("span", { class: "opinion", dir: "auto" }, `${name}: `, dot(hueOf(store.state, aspect)), aspect ?? "left out"));
-  return h("p", { class: "opinions" }, h("span", { class: "label" }, "They differ"), who);
+  return h("p", { class: "opinions" }, h("span", { class: "label" }, "Different choices"), who);
 }
 
 function evidence(topic) {
@@ -87,8 +87,8 @@ function evidence(topic) {
   const column = (title, hint, rows) => h("section", {}, h("h3", { title: hint }, title),
     h("ol", { class: "segments" }, rows ? rows.map(({ pieces, probability }) => h("li", {}, segment(pieces), h("span", { class: "p", title: "probability of this topic" }, percent(probability, 0)))) : h("li", { class: "quiet" }, "…")));
   return h("div", { class: "evidence" },
-    column("Surest", "The segments of which the model is surest", card?.surest),
-    column("At the boundary", "Segments that could as well belong to another topic", card?.boundary));
+    column("Most certain", "Segments for which this topic is most probable", card?.surest),
+    column("Could be another topic", "Segments for which another topic is about as probable", card?.boundary));
 }
 
 function foot(topic, choice) {

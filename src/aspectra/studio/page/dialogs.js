@@ -6,10 +6,10 @@ import { KEYS } from "./keys.js";
 import { act, notice, store, update } from "./store.js";
 
 export const RULES = [
-  ["One aspect", "The keywords clearly speak of one aspect: give the topic to it."],
-  ["General", "The keywords belong together, but to none of the aspects: General."],
-  ["Ambiguous", "The keywords speak of more than one aspect: leave it out."],
-  ["Meaningless", "The keywords have nothing to do with each other: leave it out."],
+  ["One aspect", "The keywords are clearly about one aspect: choose it."],
+  ["General", "The keywords make sense together, but fit no aspect: choose General."],
+  ["Ambiguous", "The keywords are about more than one aspect: leave the topic out."],
+  ["Meaningless", "The keywords have nothing to do with each other: leave the topic out."],
 ];
 
 function open(title, content, className = "") {
@@ -30,8 +30,8 @@ export function help() {
   open("Help", h("div", { class: "columns" },
     h("section", {}, h("h3", {}, "Keys"), h("dl", { class: "keys" }, keys)),
     h("section", {}, h("h3", {}, "The four rules"), h("ol", { class: "rules" }, rules),
-      h("p", { class: "quiet" }, "An open topic counts as suggested until you decide. Every choice is saved at once; undo goes back as far as you like, also after a reload."),
-      h("p", { class: "quiet" }, "Marked words are those the model attends to. Changes of F1 in grey lie within the noise of the labelled segments."))), "wide");
+      h("p", { class: "quiet" }, "An open topic uses the suggestion until you decide. Every choice is saved at once. You can undo as far back as you like, also after a reload."),
+      h("p", { class: "quiet" }, "Underlined words counted most for the model. A change of F1 in grey may be chance: there are too few labelled segments to tell."))), "wide");
 }
 
 function form(fields, label, submit) {
@@ -67,7 +67,7 @@ export function addAspect() {
   open("Add aspects", h("div", {},
     h("p", { class: "quiet" }, "What do you want to know about? Names, separated by commas."),
     form(input, "Add", ({ names: { value } }) => add(value.split(",").map((name) => name.trim()).filter(Boolean))),
-    chips.length ? h("p", { class: "quiet" }, "Or start from groups of similar topics, and rename them later:") : null,
+    chips.length ? h("p", { class: "quiet" }, "Or start with these names for groups of similar topics, and rename them later:") : null,
     h("div", { class: "chips" }, chips)));
 }
 
@@ -88,7 +88,7 @@ export function editAspect(name) {
       button("Move up", { kind: "move", name, place: at - 1 }, at === 0),
       button("Move down", { kind: "move", name, place: at + 1 }, at === specific.length - 1),
       h("button", { type: "button", class: "danger", onclick: done({ kind: "delete", name }) }, "Delete")),
-    h("p", { class: "quiet" }, "Deleting opens its topics again. Undo brings everything back.")));
+    h("p", { class: "quiet" }, "If you delete it, its topics are open again. Undo brings everything back.")));
 }
 
 export async function finish() {

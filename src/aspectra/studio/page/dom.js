@@ -41,12 +41,12 @@ export const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * val
 
 export const aspectText = (name) => name ?? "Left out";
 
-// A segment with the words the model attends to marked, more strongly the more they weigh.
+// A segment in which the words that counted most for the model are marked.
 export function segment(pieces) {
   const words = pieces.map(([text, weight]) => {
     if (weight === null) return text;
     const level = weight >= 1.25 ? 2 : weight >= 1.05 ? 1 : 0;
-    return h("span", { class: `word a${level}`, title: `attention ${weight.toFixed(2)} × the mean` }, text);
+    return h("span", { class: `word a${level}`, title: `counted ${weight.toFixed(2)} × the average word` }, text);
   });
   return h("span", { class: "segment", dir: "auto" }, words);
 }

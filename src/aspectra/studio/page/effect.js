@@ -5,19 +5,19 @@ import { byId, dot, fill, h, hueOf, percent } from "./dom.js";
 import { label } from "./label.js";
 import { store, update } from "./store.js";
 
-const NAMES = { f1_micro: ["micro", "F1 micro: every segment counts the same"], f1_macro: ["macro", "F1 macro: every aspect counts the same"], f1_macro_without_general: ["w/o General", "F1 macro over the aspects without General"] };
+const NAMES = { f1_micro: ["micro", "F1 micro: every segment counts the same"], f1_macro: ["macro", "F1 macro: every aspect counts the same"], f1_macro_without_general: ["no General", "F1 macro over the aspects without General"] };
 const figure = (value) => (100 * value).toFixed(1);
 
 export function drawEffect() {
   const { effect, own_labels, enough_labels } = store.state;
   if (!effect) return fill(byId("effect"), h("header", {}, h("h2", {}, "Effect")), offer(own_labels, enough_labels));
   const more = own_labels === null || store.run.read_only ? null
-    : h("p", { class: "hint" }, "A first estimate from segments the model doubts: expect more on others. ", h("button", { class: "link", "data-key": "label", onclick: label }, "Label more"));
+    : h("p", { class: "hint" }, "A first estimate, on difficult segments: expect higher scores on others. ", h("button", { class: "link", "data-key": "label", onclick: label }, "Label more"));
   fill(byId("effect"),
     h("header", {}, h("h2", {}, "Effect"), h("span", { class: "quiet" }, `F1 on ${effect.n} labelled segments`)),
     h("div", { class: "figures", role: "group", "aria-label": "F1 shown on the choices" }, Object.keys(NAMES).map((name) => number(name, effect))),
-    h("p", { class: "hint" }, "Always answering ", h("span", { dir: "auto" }, effect.majority.aspect), ` gets ${figure(effect.majority.f1_micro)} micro, ${figure(effect.majority.f1_macro)} macro.`),
-    homeless(effect.homeless), more, confusion(effect));
+    h("p", { class: "hint" }, "Always answering ", h("span", { dir: "auto" }, effect.majority.aspect), ` would get ${figure(effect.majority.f1_micro)} micro, ${figure(effect.majority.f1_macro)} macro.`),
+    unmappedGold(effect.unmapped_gold), more, confusion(effect));
 }
 
 function number(name, { figures }) {
@@ -27,15 +27,15 @@ function number(name, { figures }) {
     h("span", { class: "label" }, label), h("strong", {}, figure(value)), h("small", { title: "95 % interval" }, `${figure(low)} – ${figure(high)}`));
 }
 
-function homeless(labels) {
+function unmappedGold(labels) {
   const names = Object.entries(labels).map(([name, count]) => `${name} (${count})`);
-  return names.length ? h("p", { class: "hint warn", dir: "auto" }, `Labelled, but not among the aspects, so always wrong: ${names.join(", ")}.`) : null;
+  return names.length ? h("p", { class: "hint warn", dir: "auto" }, `In the labels, but not among the aspects, so always wrong: ${names.join(", ")}.`) : null;
 }
 
 function offer(count, enough) {
   if (count === null || store.run.read_only) return h("p", { class: "hint" }, "No labelled segments.");
-  const text = count ? `${count} of ${enough} labels for a first estimate.` : `Label ${enough} to 50 segments to see what each choice does: those that settle most doubt come first.`;
-  return h("div", {}, h("p", { class: "hint" }, text), h("button", { class: "wide-button", "data-key": "label", onclick: label }, count ? "Go on labelling" : "Label some segments"));
+  const text = count ? `${count} labelled; a first estimate needs ${enough}.` : `Label ${enough} to 50 segments to see what each choice does. The most useful ones come first.`;
+  return h("div", {}, h("p", { class: "hint" }, text), h("button", { class: "wide-button", "data-key": "label", onclick: label }, count ? "Continue labelling" : "Label some segments"));
 }
 
 function confusion({ aspects, confusion: counts, f1 }) {
@@ -44,7 +44,7 @@ function confusion({ aspects, confusion: counts, f1 }) {
   const rows = counts.map((row, gold) => {
     const total = Math.max(1, row.reduce((sum, value) => sum + value, 0));
     const cells = row.map((value, answer) => {
-      const cell = h("td", { class: gold === answer ? "right" : value ? "wrong" : "", title: `gold ${aspects[gold]}, answered ${aspects[answer]}: ${value}` }, value ? String(value) : "");
+      const cell = h("td", { class: gold === answer ? "right" : value ? "wrong" : "", title: `labelled ${aspects[gold]}, answered ${aspects[answer]}: ${value}` }, value ? String(value) : "");
       cell.style.setProperty("--part", String(Math.round((100 * value) / total)));
       return cell;
     });
@@ -61,5 +61,5 @@ export function drawAgreement() {
   const rows = agreement.pairs.map(({ first, second, kappa, n }) => h("li", {}, h("span", { dir: "auto" }, `${first} and ${second}`), h("strong", {}, kappa === null ? "–" : kappa.toFixed(2)), h("span", { class: "quiet" }, `${n} topics`)));
   const count = Object.keys(agreement.conflicts).length;
   const show = count ? h("button", { class: "wide-button", "data-key": "conflicts", onclick: () => update({ filter: "conflicts" }) }, `Show ${count} conflicts`) : h("p", { class: "hint" }, "No conflicts.");
-  fill(box, h("header", {}, h("h2", {}, "Second opinion"), h("span", { class: "quiet", title: "Cohen's kappa: 1 is full agreement, 0 what chance would give" }, "kappa")), h("ul", { class: "kappas" }, rows), show);
+  fill(box, h("header", {}, h("h2", {}, "Second opinion"), h("span", { class: "quiet", title: "Cohen's kappa: 1 is full agreement, 0 is agreement by chance" }, "kappa")), h("ul", { class: "kappas" }, rows), show);
 }

@@ -1,4 +1,4 @@
-// Make a dev set: one segment after another, labelled by the same keys as topics.
+// Label segments, one after another, with the same keys as topics.
 
 import { get, post } from "./api.js";
 import { options } from "./aspects.js";
@@ -21,8 +21,8 @@ function show(question) {
   const count = `${own_labels} labelled${own_labels < enough_labels ? `, ${enough_labels} give a first estimate` : ""}`;
   const choose = options().filter(({ name }) => name !== null).map(({ name, label: text, hue, key }) =>
     h("button", { class: "choice", "data-hue": hue, "data-key": `label ${name}`, onclick: () => send({ row: question.row, aspect: name }) }, keycap(key), dot(hue), h("span", { class: "name", dir: "auto" }, text)));
-  const skip = h("button", { onclick: () => send({ row: question.row, aspect: null }), "data-key": "skip" }, "Cannot tell", keycap("X"));
-  const back = h("button", { onclick: () => send({ back: true }), disabled: !own_labels, "data-key": "back" }, "Take back", keycap("U"));
+  const skip = h("button", { onclick: () => send({ row: question.row, aspect: null }), "data-key": "skip" }, "Not sure", keycap("X"));
+  const back = h("button", { onclick: () => send({ back: true }), disabled: !own_labels, "data-key": "back" }, "Undo", keycap("U"));
   fill(dialog, h("header", {}, h("h2", {}, "What is this segment about?"), close), h("p", { class: "quiet" }, count),
     question ? h("blockquote", {}, segment(question.pieces)) : h("p", {}, "There are no more segments."),
     question ? h("div", { class: "choices" }, choose) : null, h("div", { class: "buttons spread" }, back, question ? skip : null));

@@ -63,7 +63,7 @@ async function freshen() {
   if (document.visibilityState !== "visible" || !store.state || store.ended || store.pending.length || store.saving) return;
   const before = store.state.version;
   await refresh().catch(() => {});
-  if (store.state.version !== before) notice("The map was changed in another tab. Here is the present one.");
+  if (store.state.version !== before) notice("The map was changed in another tab. Here is the new version.");
 }
 
 onChange(draw);

@@ -159,7 +159,7 @@ function applyLocally(action) {
 // Not saved ----------------------------------------------------------------------------------------------------------------------------
 
 function keep(action, why = store.notice?.why) {
-  if (!["assign", "note"].includes(action.kind)) return notice("That has to wait until the map can be saved again.", "bad", retry());
+  if (!["assign", "note"].includes(action.kind)) return notice("This cannot be done until the map can be saved again.", "bad", retry());
   applyLocally(action);
   remember([...store.pending, { action, base: store.state.version }], why);
   schedule();

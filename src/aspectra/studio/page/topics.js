@@ -32,7 +32,7 @@ export function drawTopics() {
     h("button", { "data-key": `${group} ${value}`, "aria-pressed": String(store[group] === value), onclick: () => update({ [group]: value }) }, label);
   const filters = h("div", { class: "toggles", role: "group", "aria-label": "Show" },
     toggle("filter", "all", "All"), toggle("filter", "open", `Open ${open}`), agreement ? toggle("filter", "conflicts", `Conflicts ${conflicts}`) : null);
-  const orders = h("div", { class: "toggles", role: "group", "aria-label": "Order" }, toggle("order", "share", "by share"), toggle("order", "doubt", "by doubt"));
+  const orders = h("div", { class: "toggles", role: "group", "aria-label": "Order" }, toggle("order", "share", "by share"), toggle("order", "doubt", "uncertain first"));
   const list = h("ol", { class: "list" }, visible().map(row));
   const scrolled = byId("topics").querySelector(".list")?.scrollTop ?? 0;
   const clear = store.run.read_only ? [] : clearOnes();
