@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -23,6 +24,9 @@ from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
 from aspectra.labelling.rows import labelled
+from aspectra.report import build_report
+from aspectra.report.content import Content
+from aspectra.report.stats import Tally, tally
 from aspectra.sample import Sample, generate, write
 from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
@@ -85,6 +89,29 @@ def label_file(detector: AspectDetector, reviews: pl.DataFrame, path: Path) -> P
     return path
 
 
+def draw_segments(
+    n_reviews: int = 600, seed: int = 0, noise_from: int = 99, n_periods: int = 6
+) -> pl.DataFrame:
+    """Draw reviews whose segments keep to one aspect more than by chance.
+
+    Noise is more frequent from period `noise_from` on, in group 1.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for review in range(n_reviews):
+        period, group = int(rng.integers(n_periods)), int(rng.integers(3))
+        chance = [0.2, 0.5, 0.3] if period >= noise_from and group == 1 else [0.3, 0.1, 0.6]
+        own = rng.choice(3, p=chance)
+        for _ in range(rng.integers(1, 9)):
+            rows.append((review, int(own if rng.random() < 0.5 else rng.choice(3, p=chance)), group, period))
+    return pl.DataFrame(rows, schema=["review", "code", "group", "period"], orient="row")
+
+
+def count_segments(frame: pl.DataFrame, n_periods: int = 6) -> Tally:
+    """Count drawn segments: groups × periods × aspects."""
+    return tally(frame, "code", 3, 3, range(n_periods))
+
+
 @pytest.fixture(scope="session")
 def program() -> list[str]:
     """How to start aspectra as a process of its own."""
@@ -140,6 +167,42 @@ def student_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPa
     student = distill(detector, student_config(encoder_folder), folder / rundir.STUDENT)
     student.save_pretrained(folder / rundir.STUDENT, detector.topic_map_)
     return folder
+
+
+@pytest.fixture(scope="session")
+def labelled_file(detector: AspectDetector, sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's label file, made by the run."""
+    return label_file(detector, sample.reviews, tmp_path_factory.mktemp("labels") / "labelled.parquet")
+
+
+@pytest.fixture(scope="session")
+def gold_file(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Gold segments of the aspects that the run has."""
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    known = pl.element().is_in(["Taste", "Noise", "General"])
+    sample.gold.filter(pl.col("aspects").list.eval(known).list.all()).write_ndjson(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def content(
+    run: Path, labelled_file: Path, gold_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Content:
+    """What the sample's report says."""
+    return build_report(run, labelled_file, tmp_path_factory.mktemp("report") / "report.html", gold=gold_file)
+
+
+@pytest.fixture
+def report_of(own_run: Path, tmp_path: Path) -> Callable[..., Content]:
+    """Map the topics anew, label reviews and write a report about them to report.html."""
+
+    def make(reviews: pl.DataFrame, aspects: dict[str, Any], **wanted: Any) -> Content:
+        own = AspectDetector.load(own_run).map_topics(aspects)
+        own.save(own_run)
+        labels = label_file(own, reviews, tmp_path / "own.parquet")
+        return build_report(own_run, labels, tmp_path / "report.html", **wanted)
+
+    return make
 
 
 @pytest.fixture

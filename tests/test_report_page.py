@@ -1,4 +1,4 @@
-"""The report in a real browser: drawn without errors or requests, searched and filtered, hostile text as text, on a phone and on paper."""
+"""The report in a real browser: drawn without errors or requests, searched, filtered, small, printed."""
 
 import shutil
 from pathlib import Path
@@ -9,9 +9,7 @@ import pytest
 from conftest import label_file
 
 from aspectra.detector import AspectDetector
-from aspectra.report.build import build
-from aspectra.report.content import Request
-from aspectra.report.write import write_report
+from aspectra.report import build_report
 from aspectra.sample import Sample
 
 api = pytest.importorskip("playwright.sync_api")
@@ -37,8 +35,7 @@ def report(run: Path, sample: Sample, tmp_path_factory: pytest.TempPathFactory) 
     text = pl.when(pl.int_range(pl.len()) % 2 == 0).then(hostile).otherwise(hebrew)
     reviews = sample.reviews.with_columns(text=text, product=pl.lit("<i>") + pl.col("product"))
     labels = label_file(detector, reviews, home / "labelled.parquet")
-    content = build(home / "run", labels, Request(title=HOSTILE), lambda stage, done: None)
-    write_report(content, home / "report.html", None, None)
+    build_report(home / "run", labels, home / "report.html", title=HOSTILE)
     return home / "report.html"
 
 
@@ -77,8 +74,9 @@ def test_it_draws_everything_without_a_word_on_the_console_or_a_request(page: An
 
 def test_pictures_are_not_blank(page: Any) -> None:
     marks = page.evaluate(
-        "[...document.querySelectorAll('.panel svg')].map((svg) => [...svg.querySelectorAll('.role-mark path, .role-mark line')]"
-        ".filter((mark) => mark.getBoundingClientRect().width + mark.getBoundingClientRect().height > 2).length)"
+        "[...document.querySelectorAll('.panel svg')].map((svg) => "
+        "[...svg.querySelectorAll('.role-mark path, .role-mark line')].map((mark) => "
+        "mark.getBoundingClientRect()).filter((box) => box.width + box.height > 2).length)"
     )
     assert min(marks) >= 1
     assert sum(marks) > 40
@@ -94,9 +92,8 @@ def test_hostile_text_stays_text(page: Any) -> None:
 
 
 def test_a_script_that_got_in_would_not_run(page: Any) -> None:
-    page.evaluate(
-        "document.body.insertAdjacentHTML('beforeend', '<img id=evil src=x onerror=\"window.broken = true\">')"
-    )
+    evil = '<img id=evil src=x onerror="window.broken = true">'
+    page.evaluate(f"document.body.insertAdjacentHTML('beforeend', '{evil}')")
     page.wait_for_timeout(100)
     assert page.evaluate("window.broken") is None
     page.evaluate("document.getElementById('evil').remove()")

@@ -27,49 +27,42 @@ def command(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, ending in .html.")],
-    png: Annotated[Path | None, typer.Option(help="Folder to write the pictures to, too.")] = None,
-    xlsx: Annotated[Path | None, typer.Option(help="File to write the tables to, too.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Also write the pictures, into this folder.")] = None,
+    xlsx: Annotated[Path | None, typer.Option(help="Also write the tables, into this Excel file.")] = None,
     by: Annotated[
         str | None,
-        typer.Option(
-            help="Carried column to compare by, such as product; found by itself if it has such a name."
-        ),
+        typer.Option(help="Column to compare by, such as product. By default a column with such a name."),
     ] = None,
     date_column: Annotated[
-        str | None, typer.Option(help="Carried column with the dates; found by itself if its name says so.")
+        str | None, typer.Option(help="Column with the dates. By default a column with such a name.")
     ] = None,
     rating_column: Annotated[
-        str | None, typer.Option(help="Carried column with the ratings; found by itself if its name says so.")
+        str | None, typer.Option(help="Column with the ratings. By default a column with such a name.")
     ] = None,
     gold: Annotated[
         Path | None,
         typer.Option(
-            help='JSONL file of gold segments, to say how many labels are right: {"text": "…", "aspects": ["Image"]}'
+            help="JSONL file of gold segments, to measure how many labels are right: "
+            '{"text": "…", "aspects": ["Image"]}'
         ),
     ] = None,
     against: Annotated[
         Path | None,
         typer.Option(
-            help="Another label file, to compare with: of other reviews, or of the same by another run."
+            help="Another label file to compare with: of other reviews, or of the same ones by another run."
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Write a report of labels: what is said, what changed, what is new, with examples; one HTML file that needs no network."""
-    from aspectra.report.build import build
-    from aspectra.report.content import Request
-    from aspectra.report.labels import Roles
-    from aspectra.report.words import headlines
-    from aspectra.report.write import check_outputs, write_report
+    """Write a report about labels: what reviews say, what changed, what is new. It is one HTML file."""
+    from aspectra.report import build_report
 
-    check_outputs(output, png, xlsx)
-    request = Request(Roles(date_column, rating_column, by), title, gold, against)
     with show.stages(STAGE_LABELS, quiet) as progress:
-        content = build(run, labels, request, progress)
-        progress("write", 0)
-        write_report(content, output, png, xlsx)
-        progress("write", 1)
-    for line in (*content.notes, *headlines(content)):
+        content = build_report(
+            run, labels, output, png=png, xlsx=xlsx, by=by, date_column=date_column,
+            rating_column=rating_column, gold=gold, against=against, title=title, progress=progress,
+        )  # fmt: skip
+    for line in (*content.notes, *content.headlines):
         show.note(line, quiet)
     show.note(f"Wrote {', '.join(str(path) for path in (output, png, xlsx) if path)}.", quiet)

@@ -1,7 +1,8 @@
-"""A run and a label file → `Content`: reads, counts and chooses all that the report shows."""
+"""Build a report: from a run and a label file to an HTML page and, if wanted, pictures and a workbook."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,134 +10,206 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import GENERAL
-from aspectra.report.content import Content, Facts, Fresh, Request, SubAspect
-from aspectra.report.counts import Counts
-from aspectra.report.dates import period_name, period_start
-from aspectra.report.labels import Labels, open_labels
+from aspectra.errors import InputError
+from aspectra.progress import Progress
+from aspectra.report.charts import draw
+from aspectra.report.compare import compare
+from aspectra.report.content import Content, Counts, EmergingTopic, Facts, SubAspect
+from aspectra.report.evidence import choose_segments, topic_segments
+from aspectra.report.html import to_html
+from aspectra.report.quality import assess, find_origin
+from aspectra.report.read import ColumnNames, Labels, open_labels, period_name, period_start
 from aspectra.report.stats import ratings, share_interval
+from aspectra.report.vega import write_pictures
+from aspectra.report.wording import headlines
+from aspectra.report.workbook import write_workbook
+from aspectra.rundir import write_atomic
 from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
-    from aspectra.progress import Progress
 
 LARGE = 0.01
-"""A topic with this share of the segments is large enough to be an aspect of its own."""
-MOST_FRESH = 8
+"""A topic with this share of the segments is large enough to be an aspect."""
+MOST_EMERGING = 8
 
 
-def build(run: Path, path: Path, request: Request, progress: Progress) -> Content:
-    """Read, count and choose all that the report shows."""
+def build_report(
+    run: str | Path,
+    labels: str | Path,
+    output: str | Path,
+    *,
+    png: str | Path | None = None,
+    xlsx: str | Path | None = None,
+    by: str | None = None,
+    date_column: str | None = None,
+    rating_column: str | None = None,
+    gold: str | Path | None = None,
+    against: str | Path | None = None,
+    title: str | None = None,
+    progress: Progress | None = None,
+) -> Content:
+    """Write a report about labelled reviews as one HTML file; return its content, every number and sentence.
+
+    It does what the command `aspectra report` does. Paths are text or `Path`.
+
+    - `run`: the folder of the run that made the labels.
+    - `labels`: the file that `aspectra label` wrote (.parquet, .csv or .jsonl).
+    - `output`: the page to write, ending in .html.
+    - `png`: also write the pictures, as PNG files into this folder.
+    - `xlsx`: also write the tables, into this Excel file.
+    - `by`: the column to compare by, such as "product". By default a column with such a name is used.
+    - `date_column`: the column with the dates. By default a column with such a name is used.
+    - `rating_column`: the column with the ratings. By default a column with such a name is used.
+    - `gold`: JSON lines of segments with their right aspects, to measure how many labels are right.
+    - `against`: another label file to compare with: of other reviews, or of the same ones by another run.
+    - `title`: the title of the page.
+    - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each of the stages
+      "read", "model", "count", "evidence" and "write".
+    """
+    page, pictures, book = Path(output), optional_path(png), optional_path(xlsx)
+    check_outputs(page, pictures, book)
+    step = progress or (lambda stage, done: None)
+    columns = ColumnNames(date_column, rating_column, by)
+    others = optional_path(gold), optional_path(against)
+    content = build_content(Path(run), Path(labels), columns, *others, title, step)
+    step("write", 0)
+    charts = draw(content)
+    write_atomic(page, to_html(content, charts).encode())
+    if pictures is not None:
+        write_pictures(charts, pictures)
+    if book is not None:
+        write_workbook(content, book)
+    step("write", 1)
+    return content
+
+
+def optional_path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def check_outputs(page: Path, pictures: Path | None, workbook: Path | None) -> None:
+    """Check the names of the outputs before any work is done."""
+    if page.suffix != ".html" or page.is_dir():
+        raise InputError(f"{page}: the report must be a file that ends in .html.")
+    if workbook is not None and (workbook.suffix != ".xlsx" or workbook.is_dir()):
+        raise InputError(f"{workbook}: the workbook must be a file that ends in .xlsx.")
+    if pictures is not None and pictures.exists() and not pictures.is_dir():
+        raise InputError(f"{pictures} is a file. Name a folder for the pictures.")
+
+
+def build_content(
+    run: Path,
+    path: Path,
+    columns: ColumnNames,
+    gold: Path | None,
+    against: Path | None,
+    title: str | None,
+    progress: Progress,
+) -> Content:
+    """Read, count and choose everything that the report shows."""
     progress("read", 0)
-    labels = open_labels(path, request.roles)
-    other = open_labels(request.against) if request.against else None
+    labels = open_labels(path, columns)
+    other = open_labels(against) if against else None
     progress("read", 1)
     progress("model", 0)
     from aspectra.detector import AspectDetector
-    from aspectra.report.compare import compare
-    from aspectra.report.evidence import gather
-    from aspectra.report.origin import check_origin
-    from aspectra.report.quality import assess
     from aspectra.student.card import has_student
 
     detector = AspectDetector.load(run)
-    origin = check_origin(labels, detector, has_student(run))
+    origin = find_origin(labels, detector, has_student(run))
     progress("model", 1)
     progress("count", 0)
     counts = Counts.of(labels, len(detector.topics_.items))
-    topic_shares = counts.topics.merge(0).merge(0).share.tolist()
-    quality = assess(labels, detector, run, origin, request.gold, topic_shares)
+    shares = counts.topics.merge(0).merge(0).share.tolist()
+    quality = assess(labels, detector, run, origin, gold, shares)
     comparison = compare(labels, other) if other else None
     progress("count", 1)
     progress("evidence", 0)
     notes = (*labels.notes, *([origin.note] if origin.note else []), *counts.notes())
     content = Content(
-        title=request.title or "What the reviews say", source=path.name, roles=labels.roles,
-        aspects=labels.aspects, unit=labels.unit, notes=notes, facts=facts(labels),
+        title=title or "What the reviews say", source=path.name, columns=labels.columns,
+        aspects=labels.aspects, unit=labels.unit, notes=notes, facts=find_facts(labels),
         period_names=tuple(period_name(number, labels.unit) for number in counts.periods),
         period_starts=tuple(period_start(number, labels.unit) for number in counts.periods),
-        shares=counts.shares(), subs=sub_aspects(labels, detector), ratings=ratings(labels.frame, labels.aspects),
-        trend=counts.trend(), changes=counts.changes, group_trends=counts.group_trends(), groups=counts.by_group(),
-        contrasts=counts.contrasts(),
-        fresh=fresh(labels, detector, counts), keywords=keywords(detector, topic_shares), segments=gather(labels, detector),
+        shares=counts.shares(), subs=sub_aspects(labels, detector),
+        ratings=ratings(labels.frame, labels.aspects), trend=counts.trend(), changes=counts.changes,
+        group_trends=counts.group_trends(),
+        groups=counts.by_group(), contrasts=counts.contrasts(), emerging=emerging(labels, detector, counts),
+        keywords=aspect_keywords(detector, shares), segments=choose_segments(labels, detector),
         quality=quality, comparison=comparison,
     )  # fmt: skip
     progress("evidence", 1)
-    return content
+    return replace(content, headlines=headlines(content))
 
 
-def facts(labels: Labels) -> Facts:
+def find_facts(labels: Labels) -> Facts:
     frame = labels.frame
     rating = frame.group_by("review").agg(pl.col("rating").first())["rating"].mean()
     first, last = frame.select(first=pl.col("day").min(), last=pl.col("day").max()).row(0)
     known, specific, confidence = frame.select(
-        known=(pl.col("known_words") > 0).mean(), specific=(pl.col("aspect").cast(pl.String) != GENERAL).mean(),
+        known=(pl.col("known_words") > 0).mean(),
+        specific=(pl.col("aspect").cast(pl.String) != GENERAL).mean(),
         confidence=pl.col("probability").mean(),
-    ).row(0)  # fmt: skip
-    stars = None if rating is None else float(rating)  # type: ignore[arg-type]
-    return Facts(frame["review"].n_unique(), len(frame), first, last, known, specific, confidence, stars)
+    ).row(0)
+    mean_rating = None if rating is None else float(rating)  # type: ignore[arg-type]
+    return Facts(
+        frame["review"].n_unique(), len(frame), first, last, known, specific, confidence, mean_rating
+    )
 
 
 def sub_aspects(labels: Labels, detector: AspectDetector) -> tuple[SubAspect, ...]:
+    """Return the mapped topics, the largest first."""
     led = labels.frame.group_by("aspect", "topic").len().drop_nulls()
-    count = {(aspect, topic): n for aspect, topic, n in led.iter_rows()}
-    result = [
-        SubAspect(
-            choice.aspect,
-            choice.topic,
-            choice.keywords,
-            count.get((choice.aspect, choice.topic), 0) / len(labels.frame),
-        )
+    share = {(aspect, topic): n / len(labels.frame) for aspect, topic, n in led.iter_rows()}
+    found = [
+        SubAspect(choice.aspect, choice.topic, choice.keywords, share.get((choice.aspect, choice.topic), 0.0))
         for choice in detector.topic_map_.choices
         if choice.aspect
     ]
-    return tuple(sorted(result, key=lambda sub: -sub.share))
+    return tuple(sorted(found, key=lambda sub: -sub.share))
 
 
-def keywords(detector: AspectDetector, shares: list[float], most: int = 12) -> dict[str, tuple[str, ...]]:
-    """Return for each aspect the keywords of its topics, taken in turn, the largest topic's first."""
+def aspect_keywords(
+    detector: AspectDetector, shares: list[float], most: int = 12
+) -> dict[str, tuple[str, ...]]:
+    """Return each aspect's keywords: its topics give theirs in turn, the largest topic first."""
     result: dict[str, tuple[str, ...]] = {}
     for aspect in detector.classes_:
-        topics = sorted(
-            (c for c in detector.topic_map_.choices if c.aspect == aspect),
-            key=lambda choice: -shares[choice.topic],
-        )
-        turns = (
+        topics = [choice for choice in detector.topic_map_.choices if choice.aspect == aspect]
+        topics = sorted(topics, key=lambda choice: -shares[choice.topic])
+        in_turn = (
             choice.keywords[turn] for turn in range(10) for choice in topics if turn < len(choice.keywords)
         )
-        result[aspect] = tuple(dict.fromkeys(turns))[:most]
+        result[aspect] = tuple(dict.fromkeys(in_turn))[:most]
     return result
 
 
-def fresh(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[Fresh, ...]:
-    """Find topics of no specific aspect that are as coherent as most of those that are, and large or growing."""
-    from aspectra.report.evidence import topic_segments
+def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[EmergingTopic, ...]:
+    """Find topics outside the specific aspects that are large or growing, those that grew most first.
 
-    items, choices = detector.topics_.items, detector.topic_map_.choices
-    listed = [
-        item.coherence
-        for item, choice in zip(items, choices, strict=True)
-        if choice.aspect not in (None, GENERAL)
-    ]
-    least = float(np.quantile(listed or [item.coherence for item in items], 0.25))
+    They must be more coherent than the lowest quarter of the topics that are mapped to a specific aspect.
+    """
+    pairs = list(zip(detector.topics_.items, detector.topic_map_.choices, strict=True))
+    mapped = [item.coherence for item, choice in pairs if choice.aspect not in (None, GENERAL)]
+    least = float(np.quantile(mapped or [item.coherence for item, _ in pairs], 0.25))
     whole = counts.topics.merge(0).merge(0)
     low, high = share_interval(whole)
-    growing = {
-        topic: change for topic, change in counts.topic_changes().items() if change.after > change.before
-    }
+    changes = counts.topic_changes()
+    growing = {topic: change for topic, change in changes.items() if change.after > change.before}
     found = [
-        choice.topic
-        for item, choice in zip(items, choices, strict=True)
-        if choice.aspect in (None, GENERAL)
-        and item.coherence >= least
+        item.id for item, choice in pairs
+        if choice.aspect in (None, GENERAL) and item.coherence >= least
         and (whole.share[item.id] >= LARGE or item.id in growing)
-    ]
-    found = sorted(
-        found, key=lambda topic: (-growing[topic].effect if topic in growing else 0, -whole.share[topic])
-    )[:MOST_FRESH]
+    ]  # fmt: skip
+    growth = {topic: growing[topic].effect if topic in growing else 0 for topic in found}
+    found = sorted(found, key=lambda topic: (-growth[topic], -whole.share[topic]))[:MOST_EMERGING]
     examples = topic_segments(labels, detector, found)
     return tuple(
-        Fresh(topic, items[topic].keywords, choices[topic].aspect or UNMAPPED, float(whole.share[topic]), float(low[topic]),
-              float(high[topic]), items[topic].coherence, growing.get(topic), examples.get(topic, []))
+        EmergingTopic(
+            topic, pairs[topic][0].keywords, pairs[topic][1].aspect or UNMAPPED, float(whole.share[topic]),
+            float(low[topic]), float(high[topic]), pairs[topic][0].coherence, growing.get(topic),
+            examples.get(topic, []),
+        )
         for topic in found
     )  # fmt: skip

@@ -1,31 +1,36 @@
-"""`Content`: every number, the ground of every sentence, and every segment of the report, before anything is drawn.
+"""`Content`: every number, sentence and segment of the report before it is drawn, and the counting for it.
 
-Page, pictures and workbook are all made from this, so that they cannot disagree.
+Page, pictures and workbook are all made from one `Content`, so they cannot disagree.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aspectra.report.labels import NO_ROLES, Roles
+import numpy as np
+import polars as pl
+
+from aspectra.config import GENERAL
+from aspectra.report.compare import Comparison, Difference, find_changes, find_contrasts
+from aspectra.report.evidence import Segment
+from aspectra.report.quality import Quality
+from aspectra.report.read import OTHERS, ColumnNames, Labels, period_name, period_start
+from aspectra.report.stats import MIN_REVIEWS, Rating, Tally, share_interval, tally
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from aspectra.attention import Pieces
-    from aspectra.report.change import Difference
-    from aspectra.report.compare import Comparison
-    from aspectra.report.evidence import Segment
-    from aspectra.report.quality import Quality
-    from aspectra.report.stats import Rating
 
 
 @dataclass(frozen=True)
 class Facts:
-    """`known` is the share of segments with a known word, `specific` of those with an aspect other than General."""
+    """The numbers at the top of the page.
+
+    `known` is the share of segments with a known word, `specific` of those with an aspect other than General;
+    `confidence` is the mean probability, `rating` the mean over reviews.
+    """
 
     reviews: int
     segments: int
@@ -39,7 +44,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Share:
-    """Of the segments, with its interval; `reviews` is the share of reviews that mention it at least once."""
+    """An aspect's share of the segments with its interval; `reviews` is its share of the reviews."""
 
     name: str
     segments: int
@@ -51,7 +56,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Cells:
-    """Shares in periods or groups × aspects, with intervals; `reviews` counts those of each period or group."""
+    """Shares in periods or groups × aspects, with intervals; `reviews` counts each period's or group's."""
 
     names: tuple[str, ...]
     starts: tuple[date, ...]  # of periods; empty for groups
@@ -63,7 +68,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class SubAspect:
-    """A topic under its aspect: the share of all segments that it leads and that got the aspect."""
+    """A topic under its aspect: its share is of the segments where it leads and that got the aspect."""
 
     aspect: str
     topic: int
@@ -72,8 +77,8 @@ class SubAspect:
 
 
 @dataclass(frozen=True)
-class Fresh:
-    """A coherent topic that is on nobody's list, large or growing."""
+class EmergingTopic:
+    """A coherent topic outside the specific aspects, large or growing; `mapped` is General or unmapped."""
 
     topic: int
     keywords: tuple[str, ...]
@@ -88,10 +93,12 @@ class Fresh:
 
 @dataclass(frozen=True)
 class Content:
+    """All that a report says. `notes` and `headlines` are sentences; shares are fractions from 0 to 1."""
+
     title: str
     source: str
-    roles: Roles
-    aspects: tuple[str, ...]  # in the order of the cells' columns
+    columns: ColumnNames
+    aspects: tuple[str, ...]  # in the order of the columns of `Cells`
     unit: str
     period_names: tuple[str, ...]
     period_starts: tuple[date, ...]
@@ -102,21 +109,95 @@ class Content:
     ratings: tuple[Rating, ...]
     trend: Cells | None
     changes: tuple[Difference, ...]
-    group_trends: dict[int, Cells]  # of groups with a change
+    group_trends: dict[int, Cells]  # of the groups with a change
     groups: Cells | None
     contrasts: tuple[Difference, ...]
-    fresh: tuple[Fresh, ...]
+    emerging: tuple[EmergingTopic, ...]
     keywords: dict[str, tuple[str, ...]]
     segments: tuple[Segment, ...]
     quality: Quality
     comparison: Comparison | None
+    headlines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Request:
-    """What the report is asked to hold beside the labels."""
+class Counts:
+    """How often aspects and topics occur, in groups × (periods + 1, the last without a date) × classes."""
 
-    roles: Roles = NO_ROLES
-    title: str | None = None
-    gold: Path | None = None
-    against: Path | None = None
+    labels: Labels
+    periods: tuple[int, ...]
+    aspects: Tally
+    topics: Tally
+
+    @classmethod
+    def of(cls, labels: Labels, n_topics: int) -> Counts:
+        frame = labels.frame.with_columns(code=pl.col("aspect").to_physical())
+        periods = tuple(sorted(frame["period"].drop_nulls().unique()))
+        n_groups = max(1, len(labels.groups))
+        aspects = tally(frame, "code", len(labels.aspects), n_groups, periods)
+        return cls(labels, periods, aspects, tally(frame, "topic", n_topics, n_groups, periods))
+
+    def shown(self) -> list[int]:
+        """Return the places of periods with enough reviews to be shown."""
+        reviews = self.aspects.merge(0).reviews[: len(self.periods), 0]
+        return [place for place, n in enumerate(reviews) if n >= MIN_REVIEWS]
+
+    def notes(self) -> list[str]:
+        reviews = self.aspects.merge(0).reviews[: len(self.periods), 0]
+        hidden = int(reviews[reviews < MIN_REVIEWS].sum())
+        unit = f"{self.labels.unit}s with fewer than {MIN_REVIEWS} reviews"
+        return (
+            [f"{hidden:,} reviews are from {unit}; these {self.labels.unit}s are not drawn."]
+            if hidden
+            else []
+        )
+
+    def shares(self) -> tuple[Share, ...]:
+        whole = self.aspects.merge(0).merge(0)
+        low, high = share_interval(whole)
+        reviews = dict(self.labels.frame.group_by("aspect").agg(pl.col("review").n_unique()).iter_rows())
+        result = [
+            Share(name, int(whole.mentions[at]), float(whole.share[at]), float(low[at]), float(high[at]),
+                  reviews.get(name, 0) / float(whole.reviews[0]))
+            for at, name in enumerate(self.labels.aspects)
+        ]  # fmt: skip
+        return tuple(sorted(result, key=lambda share: (share.name == GENERAL, -share.share)))
+
+    def trend(self) -> Cells | None:
+        return self.periodic(self.aspects.merge(0)) if len(self.shown()) > 1 else None
+
+    def group_trends(self) -> dict[int, Cells]:
+        changed = {change.group for change in self.changes if change.group is not None}
+        return {group: self.periodic(self.aspects.at(group)) for group in sorted(changed)}
+
+    def periodic(self, counted: Tally) -> Cells:
+        """Take the shown periods in which there is a review."""
+        shown = [place for place in self.shown() if counted.reviews[place, 0] > 0]
+        numbers, unit = [self.periods[place] for place in shown], self.labels.unit
+        names = tuple(period_name(number, unit) for number in numbers)
+        return cells(counted.at(shown), names, tuple(period_start(number, unit) for number in numbers))
+
+    def by_group(self) -> Cells | None:
+        return cells(self.aspects.merge(1), self.labels.groups) if len(self.labels.groups) > 1 else None
+
+    @cached_property
+    def changes(self) -> tuple[Difference, ...]:
+        """The changes of aspects over time, in all reviews and within each named group."""
+        dated = self.aspects.at(slice(None), slice(0, len(self.periods)))
+        groups = self.labels.groups
+        n_named = sum(name != OTHERS for name in groups) if len(groups) > 1 else 0
+        return tuple(find_changes(dated, self.labels.aspects, self.shown(), n_named))
+
+    def topic_changes(self) -> dict[int, Difference]:
+        """Return the change of each topic that has one, in all reviews."""
+        dated = self.topics.at(slice(None), slice(0, len(self.periods))).merge(0).at(np.newaxis)
+        names = [str(topic) for topic in range(dated.mentions.shape[-1])]
+        return {int(change.name): change for change in find_changes(dated, names, self.shown(), 0)}
+
+    def contrasts(self) -> tuple[Difference, ...]:
+        found = find_contrasts(self.aspects.merge(1), self.labels.aspects)
+        return tuple(contrast for contrast in found if self.labels.groups[contrast.at] != OTHERS)
+
+
+def cells(counted: Tally, names: tuple[str, ...], starts: tuple[date, ...] = ()) -> Cells:
+    return Cells(names, starts, counted.reviews[:, 0], counted.share, *share_interval(counted))

@@ -1,6 +1,7 @@
-"""Segments to show: an aspect's typical, recent, least certain and random ones, and a topic's typical ones, with the attended words.
+"""Choose the segments that the report shows: typical, recent, least certain and random ones of each aspect.
 
-Candidates are chosen on the compact frame; only their texts are read from the file, and of those only the shown get attention.
+Candidates are chosen without their texts. Only the candidates' texts are read from the file, and the model's
+attention to the words is computed only for the segments that are shown.
 """
 
 from __future__ import annotations
@@ -8,28 +9,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from aspectra.attention import Pieces, attended
-from aspectra.detector import AspectDetector
-from aspectra.report.labels import Labels
+from aspectra.report.read import Labels
 from aspectra.topicmap.gamma import even_where_unknown
-from aspectra.topics import varied
+
+if TYPE_CHECKING:
+    from aspectra.attention import Pieces
+    from aspectra.detector import AspectDetector
 
 KINDS = ("typical", "recent", "least certain", "random")
 CANDIDATES = 60
 SHOWN, SHOWN_OF_MANY, MANY = 10, 4, 30
-"""Segments per aspect and kind: SHOWN, but fewer if there are more than MANY aspects."""
+"""Segments per aspect and kind: SHOWN, or SHOWN_OF_MANY if there are more than MANY aspects."""
 READABLE = (4, 30)
+"""Shown segments have at least and at most so many known words."""
 LONGEST = 500
-"""Characters of a segment that are shown."""
+"""So many characters of a segment are shown."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """`pieces` are (text, attention times the number of known words); None is what the teacher does not read."""
+    """One shown segment; `pieces` are its text in parts, known words with the teacher's attention."""
 
     aspect: str
     kind: str
@@ -41,7 +45,7 @@ class Segment:
 
 
 def candidates(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Return aspect and rows (a list, best first) of one kind."""
+    """Return one row per aspect, with the row numbers of its segments of one kind, best first."""
     known = pl.col("known_words")
     readable = frame.lazy().filter(known.is_between(*READABLE))
     row = pl.col("row")
@@ -62,8 +66,9 @@ def candidates(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 
 def read_rows(labels: Labels, rows: Sequence[int]) -> dict[int, dict[str, object]]:
-    """Read the texts, cut to a length that can be shown, and what else is shown of these rows."""
-    group = pl.col(labels.roles.group).cast(pl.String) if labels.roles.group else pl.lit(None, pl.String)
+    """Read from the file what is shown of these rows; long texts are cut."""
+    column = labels.columns.group
+    group = pl.col(column).cast(pl.String) if column else pl.lit(None, pl.String)
     wanted = pl.Series("row", sorted(set(rows)), dtype=labels.frame["row"].dtype)
     texts = (
         labels.rows.select("row", "text", group=group)
@@ -71,14 +76,16 @@ def read_rows(labels: Labels, rows: Sequence[int]) -> dict[int, dict[str, object
         .with_columns(pl.col("text").fill_null("").str.slice(0, LONGEST))
         .collect(engine="streaming")
     )
-    facts = labels.frame.filter(pl.col("row").is_in(wanted.implode())).select(
-        "row", "probability", "day", "rating"
-    )
+    chosen = labels.frame.filter(pl.col("row").is_in(wanted.implode()))
+    facts = chosen.select("row", "probability", "day", "rating")
     return {line["row"]: line for line in texts.join(facts, on="row").iter_rows(named=True)}
 
 
-def gather(labels: Labels, detector: AspectDetector) -> tuple[Segment, ...]:
-    """Choose each aspect's segments of every kind; none of a kind stands there twice in nearly the same words."""
+def choose_segments(labels: Labels, detector: AspectDetector) -> tuple[Segment, ...]:
+    """Choose each aspect's segments of every kind; no two of a kind have nearly the same words."""
+    from aspectra.attention import attended
+    from aspectra.topics import varied
+
     shown = SHOWN if len(labels.aspects) <= MANY else SHOWN_OF_MANY
     found = {
         kind: dict(candidates(labels.frame, kind).iter_rows())
@@ -107,7 +114,10 @@ def segment(aspect: str, kind: str, pieces: Pieces, facts: Mapping[str, object])
 def topic_segments(
     labels: Labels, detector: AspectDetector, topics: Sequence[int], shown: int = 4
 ) -> dict[int, list[Pieces]]:
-    """Choose, among random segments of each topic, those of which the teacher is surest."""
+    """Choose examples of each topic: of some random segments those where the topic is most probable."""
+    from aspectra.attention import attended
+    from aspectra.topics import varied
+
     readable = labels.frame.lazy().filter(
         pl.col("known_words").is_between(*READABLE), pl.col("topic").is_in(list(topics))
     )

@@ -1,23 +1,43 @@
-"""How far the labels can be trusted: scores on gold segments, coherence of the topics, who made the map, settings, fingerprints."""
+"""How far the labels can be trusted: the model that made them, scores on gold segments, the map's authors.
+
+The model is found by labelling some segments of the file again. Labels of another run are refused.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from aspectra.detector import AspectDetector
-from aspectra.errors import MapError
+import numpy as np
+import polars as pl
+
+from aspectra.errors import InputError, MapError
 from aspectra.evaluate import Grade, SegmentLabeller, grade, read_gold
-from aspectra.report.labels import Labels
-from aspectra.report.origin import Origin
+from aspectra.report.read import Labels
 from aspectra.rundir import checksum
 from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
 
+if TYPE_CHECKING:
+    from aspectra.detector import AspectDetector
+
+CHECKED = 400
+SAME = 0.9
+"""So many of the checked segments must agree; rounding, also of an export's weights, changes a few."""
+SAME_PROBABILITY = 0.02
 MODELS = {
     "teacher": "the teacher",
     "student": "teacher and student together",
     None: "a model or map that this run no longer has",
 }
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`model` is "teacher", "student" (both together), or None if neither made the labels."""
+
+    model: str | None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,7 +52,7 @@ class Author:
 
 @dataclass(frozen=True)
 class TopicLine:
-    """`share` is of the segments in the label file."""
+    """A topic and the aspect that it is mapped to; `share` is its share of the label file's segments."""
 
     id: int
     keywords: tuple[str, ...]
@@ -43,7 +63,7 @@ class TopicLine:
 
 @dataclass(frozen=True)
 class Quality:
-    """`grade` is on the file `gold`; `estimate` is the student's own, cross-validated on the labels it learnt from."""
+    """`grade` has the scores on the file `gold`; `estimate` are the student's, found by cross-validation."""
 
     model: str
     grade: Grade | None
@@ -55,15 +75,43 @@ class Quality:
     fingerprints: dict[str, str]
 
 
-def authors(topic_map: TopicMap) -> tuple[Author, ...]:
-    names = dict.fromkeys(choice.by for choice in topic_map.choices)
-    times = {
-        name: sorted(choice.at[:10] for choice in topic_map.choices if choice.by == name) for name in names
-    }
-    return tuple(
-        Author(name, len(at), at[0], at[-1])
-        for name, at in sorted(times.items(), key=lambda item: -len(item[1]))
-    )
+def find_origin(labels: Labels, detector: AspectDetector, has_student: bool) -> Origin:
+    """Find the model by labelling some segments again; refuse the labels of another run."""
+    names = tuple(detector.classes_)
+    if set(labels.aspects) != set(names):
+        raise InputError(
+            f"{labels.path} was labelled with other aspects ({', '.join(labels.aspects)}) than this run's "
+            f"map has now ({', '.join(names)}). Label the reviews again, or give the run that made the file."
+        )
+    known = labels.frame.filter(pl.col("known_words") > 0)["row"]
+    rows = known.gather_every(max(1, len(known) // CHECKED))
+    chosen = labels.rows.filter(pl.col("row").is_in(rows.implode()))
+    there = chosen.select("text", "topic", "probability").collect()
+    if there.is_empty():
+        return Origin("teacher")
+    again = detector.label_segments(there["text"])
+    same = float((there["topic"] == again["topic"]).to_numpy().mean())
+    if same < SAME:
+        raise InputError(
+            f"{labels.path} was not labelled with this run: of {len(there)} segments checked only {same:.0%} "
+            "have the topic that the run finds. Give the run that made the file, or label the reviews again."
+        )
+    close = np.abs(there["probability"].to_numpy() - again["probability"].to_numpy()) < SAME_PROBABILITY
+    if close.mean() >= SAME:
+        return Origin("teacher")
+    if has_student:
+        return Origin("student")
+    changed = f"The topic map has changed since {labels.path.name} was labelled. Label the reviews again."
+    return Origin(None, changed)
+
+
+def map_authors(topic_map: TopicMap) -> tuple[Author, ...]:
+    """List who made the map, the one with most topics first."""
+    times: dict[str, list[str]] = {}
+    for choice in topic_map.choices:
+        times.setdefault(choice.by, []).append(choice.at[:10])
+    found = sorted(times.items(), key=lambda item: -len(item[1]))
+    return tuple(Author(name, len(days), min(days), max(days)) for name, days in found)
 
 
 def topic_lines(detector: AspectDetector, shares: list[float]) -> tuple[TopicLine, ...]:
@@ -81,9 +129,14 @@ def assess(
     run: Path,
     origin: Origin,
     gold: Path | None,
-    topic_shares: list[float],
+    shares: list[float],
 ) -> Quality:
-    """Gather what is known; gold segments are labelled by the model that made the labels."""
+    """Score the model that made the labels on the gold segments, and collect what else is known about it.
+
+    `shares` are the topics' shares of the segments.
+    """
+    if gold is not None and origin.model is None:
+        raise MapError(f"{origin.note} Until then {gold} cannot tell how good these labels are.")
     labeller: SegmentLabeller = detector
     estimate: dict[str, float] = {}
     if origin.model == "student":
@@ -91,9 +144,7 @@ def assess(
 
         both = load_student(run)
         labeller, estimate = both, both.student.card.estimate
-    if gold is not None and origin.model is None:
-        raise MapError(f"{origin.note} Otherwise {gold} would tell about other labels than these.")
-    prints = {
+    fingerprints = {
         "reviews and segments": detector.marks_["prepare"],
         "topics": detector.topics_.fingerprint,
         "label file": checksum(labels.path)[:16],
@@ -103,8 +154,8 @@ def assess(
         grade(labeller, read_gold(gold)) if gold else None,
         gold.name if gold else None,
         dict(estimate),
-        topic_lines(detector, topic_shares),
-        authors(detector.topic_map_),
+        topic_lines(detector, shares),
+        map_authors(detector.topic_map_),
         dict(detector.config.to_dict()),
-        prints,
+        fingerprints,
     )

@@ -1,7 +1,8 @@
-"""The report's numbers. Segments of one review are not independent, so the unit of chance is the review.
+"""Shares and mean ratings with their intervals. The unit is the review: its segments are not independent.
 
-A share is Σ n_ra / Σ n_r over reviews r: a ratio of two sums, with the variance Σ (n_ra − p·n_r)² / (Σ n_r)² (linearised, cluster-robust).
-All that needs is in sums that add up over reviews: a `Tally`. Cells of a tally (groups, periods) can therefore be merged at will.
+With n_ra segments of aspect a among the n_r segments of review r, the share is p = Σ n_ra / Σ n_r. Its
+variance is Σ (n_ra − p·n_r)² / (Σ n_r)² (linearised, robust to clusters). Both need only sums over reviews:
+a `Tally`. Therefore the cells of a tally (groups, periods) can be added up in any way.
 """
 
 from __future__ import annotations
@@ -14,21 +15,27 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-SURE, CLAIM = 0.95, 0.99
-"""Certainty of a single interval, and of all comparisons of a kind together before one of them is claimed as a finding."""
-FEW = 30
-"""With fewer reviews than this nothing is said about a period or a side of a comparison."""
+CERTAINTY, CERTAINTY_OF_CLAIMS = 0.95, 0.99
+"""Certainty of a single interval, and of all comparisons of one kind together before one is reported."""
+MIN_REVIEWS = 30
+"""With fewer reviews nothing is said about a period or about one side of a comparison."""
 
 
 def quantile(comparisons: int | None = None) -> float:
-    """How many standard errors an interval reaches: a single one, or each of so many that must hold together (Bonferroni)."""
-    error = 1 - SURE if comparisons is None else (1 - CLAIM) / max(1, comparisons)
+    """Return how many standard errors an interval reaches.
+
+    Without `comparisons` it holds for a single interval, else for so many of them together (Bonferroni).
+    """
+    error = 1 - CERTAINTY if comparisons is None else (1 - CERTAINTY_OF_CLAIMS) / max(1, comparisons)
     return NormalDist().inv_cdf(1 - error / 2)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums over reviews r of n_ra (segments of class a) and n_r (all segments), in cells of any shape: …×A, and …×1 over all classes."""
+    """Sums over reviews of n_ra (segments of class a) and n_r (all segments), in cells of any shape.
+
+    A class is an aspect or a topic. What is counted per class is …×A, what is counted once is …×1.
+    """
 
     mentions: np.ndarray  # Σ n_ra
     squares: np.ndarray  # Σ n_ra²
@@ -59,14 +66,17 @@ class Tally:
 
     @property
     def variance(self) -> np.ndarray:
-        """Of the share, …×A."""
+        """The variance of the share, …×A."""
         spread = self.squares - 2 * self.share * self.products + self.share**2 * self.segment_squares
         small_sample = self.reviews / np.maximum(self.reviews - 1, 1)
         return np.asarray(np.maximum(spread, 0) * small_sample / np.maximum(self.segments, 1) ** 2)
 
 
 def tally(frame: pl.DataFrame, code: str, n_codes: int, n_groups: int, periods: Sequence[int]) -> Tally:
-    """Count segments by the class in column `code` (0 to n_codes − 1), in groups × (periods + 1) cells; the last is of no known date."""
+    """Count segments by the class in column `code` (0 to n_codes − 1), in groups × (periods + 1) cells.
+
+    The last period is for reviews without a date. Null codes count in the totals only.
+    """
     place = {number: at for at, number in enumerate(periods)}
     cell = (
         pl.col("period").replace_strict(place, default=len(place), return_dtype=pl.Int64)
@@ -83,9 +93,7 @@ def tally(frame: pl.DataFrame, code: str, n_codes: int, n_groups: int, periods: 
     shape = (n_groups, len(place) + 1)
 
     def summed(cells: pl.Series, weights: pl.Series | np.ndarray, width: int) -> np.ndarray:
-        counts = np.bincount(
-            cells.to_numpy(), np.asarray(weights, dtype=np.float64), shape[0] * shape[1] * width
-        )
+        counts = np.bincount(cells.to_numpy(), np.asarray(weights, np.float64), shape[0] * shape[1] * width)
         return counts.reshape(*shape, width)
 
     slot = both["cell"] * n_codes + both["code"].cast(pl.Int64)
@@ -98,7 +106,10 @@ def tally(frame: pl.DataFrame, code: str, n_codes: int, n_groups: int, periods: 
 
 
 def share_interval(counted: Tally) -> tuple[np.ndarray, np.ndarray]:
-    """Return low and high ends, …×A: Wilson's interval at the sample size that independent segments would need for this variance."""
+    """Return the low and high ends of the shares' intervals, …×A.
+
+    Wilson's interval, at the number of independent segments that would have this variance.
+    """
     share, z = counted.share, quantile()
     spread = share * (1 - share)
     size = np.where(counted.variance > 0, spread / np.maximum(counted.variance, 1e-30), counted.reviews)
@@ -110,7 +121,11 @@ def share_interval(counted: Tally) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Rating:
-    """Mean rating of the reviews that mention an aspect; `others` is the mean of those that do not, None if there are none."""
+    """Mean rating of the reviews that mention an aspect.
+
+    `others` is the mean of the reviews that do not mention it, None if there are none. `differs` says whether
+    the two differ beyond chance, all aspects compared together.
+    """
 
     aspect: str
     reviews: int
@@ -118,21 +133,24 @@ class Rating:
     low: float
     high: float
     others: float | None
-    differs: bool  # from the others, in all aspects' comparisons together
+    differs: bool
 
 
 def mean_interval(n: int, mean: float, sd: float) -> tuple[float, float]:
-    """Return the t interval of a mean of independent reviews."""
+    """Return Student's interval of a mean of independent reviews."""
     from scipy.stats import t
 
     if n < 2:
         return float("-inf"), float("inf")
-    reach = float(t.ppf(1 - (1 - SURE) / 2, n - 1)) * sd / n**0.5
+    reach = float(t.ppf(1 - (1 - CERTAINTY) / 2, n - 1)) * sd / n**0.5
     return mean - reach, mean + reach
 
 
 def ratings(frame: pl.DataFrame, aspects: Sequence[str]) -> tuple[Rating, ...]:
-    """Compare the ratings of reviews that mention each aspect with those that do not; aspects of one review or none are left out."""
+    """Compare the ratings of reviews that mention an aspect with those that do not, lowest mean first.
+
+    Aspects that fewer than two rated reviews mention are left out.
+    """
     rated = frame.lazy().filter(pl.col("rating").is_not_null())
     totals = moments(rated.group_by("review").agg(pl.col("rating").first()).collect()["rating"])
     pairs = rated.group_by("review", "aspect").agg(pl.col("rating").first())
@@ -141,14 +159,8 @@ def ratings(frame: pl.DataFrame, aspects: Sequence[str]) -> tuple[Rating, ...]:
     for aspect, values in by_aspect.iter_rows():
         mine = moments(pl.Series(values))
         if mine[0] >= 2:
-            result.append(
-                rate(
-                    aspect,
-                    mine,
-                    tuple(whole - part for whole, part in zip(totals, mine, strict=True)),
-                    len(aspects),
-                )
-            )
+            theirs = tuple(whole - part for whole, part in zip(totals, mine, strict=True))
+            result.append(rate(aspect, mine, theirs, len(aspects)))
     return tuple(sorted(result, key=lambda rating: (rating.mean, rating.aspect)))
 
 
@@ -174,6 +186,6 @@ def rate(aspect: str, mine: Moments, theirs: Moments, comparisons: int) -> Ratin
     if theirs[0] >= 2:
         others, other_sd = mean_sd(theirs)
         error = (sd**2 / mine[0] + other_sd**2 / theirs[0]) ** 0.5
-        enough = min(mine[0], theirs[0]) >= FEW
+        enough = min(mine[0], theirs[0]) >= MIN_REVIEWS
         differs = enough and abs(mean - others) > quantile(comparisons) * error
     return Rating(aspect, int(mine[0]), mean, low, high, others, differs)

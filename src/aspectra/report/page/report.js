@@ -15,7 +15,8 @@ function make(tag, className, text) {
 // ast: expressions are interpreted, so that the page needs no eval and the security policy can forbid it.
 async function drawCharts() {
   const charts = read("charts");
-  const options = { actions: false, renderer: "svg", ast: true, logLevel: ERRORS, tooltip: { theme: "light" } };
+  const tooltip = { theme: "light" };
+  const options = { actions: false, renderer: "svg", ast: true, logLevel: ERRORS, tooltip };
   const drawings = [...document.querySelectorAll(".panel")].map(async (panel) => {
     const spec = charts[panel.dataset.chart][Number(panel.dataset.panel)];
     const { view } = await window.vegaEmbed(panel, spec, options);
@@ -54,8 +55,11 @@ function row(segment) {
   const facts = make("p", "of");
   facts.style.margin = "0";
   facts.append(make("bdi", "aspect", evidence.aspects[segment.a]));
-  const details = [evidence.kinds[segment.k], `${Math.round(100 * segment.p)} % sure`, segment.d, segment.r, segment.g];
-  for (const detail of details.filter((value) => value !== null)) facts.append(" · ", make("bdi", "", String(detail)));
+  const kind = evidence.kinds[segment.k];
+  const details = [kind, `probability ${Math.round(100 * segment.p)} %`, segment.d, segment.r, segment.g];
+  for (const detail of details.filter((value) => value !== null)) {
+    facts.append(" · ", make("bdi", "", String(detail)));
+  }
   item.append(said(segment.t), facts);
   return item;
 }
@@ -79,7 +83,8 @@ function list() {
   byId("segments").replaceChildren(...found.slice(0, shown).map(row));
   byId("more").hidden = found.length <= shown;
   const aspect = byId("aspect").value;
-  byId("keywords").textContent = aspect === "" ? "" : `Keywords: ${evidence.keywords[Number(aspect)].join(", ")}`;
+  const keywords = aspect === "" ? [] : evidence.keywords[Number(aspect)];
+  byId("keywords").textContent = aspect === "" ? "" : `Keywords: ${keywords.join(", ")}`;
 }
 
 function showAspect(name) {
@@ -91,7 +96,9 @@ function showAspect(name) {
   byId("evidence").scrollIntoView();
 }
 
-for (const segment of evidence.segments) segment.text = segment.t.map(([text]) => text).join("").toLowerCase();
+for (const segment of evidence.segments) {
+  segment.text = segment.t.map(([text]) => text).join("").toLowerCase();
+}
 for (const id of ["search", "aspect", "kind", "group"]) {
   byId(id)?.addEventListener("input", () => {
     shown = PAGE;

@@ -1,20 +1,24 @@
-"""The report's numbers as tables, for the workbook and behind each picture; made from `Content`, as the pictures are."""
+"""The report's numbers as tables: below each picture on the page, and as sheets of an Excel workbook."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from aspectra.report.words import percent
-
-if TYPE_CHECKING:
-    from aspectra.report.content import Cells, Content
+from aspectra.evaluate import Grade
+from aspectra.report.content import Cells, Content
+from aspectra.report.wording import percent
+from aspectra.rundir import atomic_path
 
 SHARES = "share of segments:share, low:share, high:share"
+RATINGS = (
+    "aspect, mean rating:number, low:number, high:number, other reviews:number, clearly different, "
+    "reviews:count"
+)
 FORMATS = {"share": "0.0%", "count": "#,##0", "number": "0.00", "text": "@"}
 
 
@@ -43,13 +47,13 @@ class Table:
 
 
 def table(name: str, columns: str, rows: Sequence[tuple[object, ...]]) -> Table:
-    """Make a table from "aspect, share:share, reviews:count" and rows; text is the kind where none is said."""
+    """Make a table from columns such as "aspect, share:share, reviews:count"; the default kind is text."""
     parts = [part.strip().partition(":") for part in columns.split(",")]
     return Table(name, tuple(Column(head, kind or "text") for head, _, kind in parts), tuple(rows))
 
 
 def written(value: object, kind: str) -> str:
-    """Write a value for people."""
+    """Write a value as text."""
     if value is None:
         return ""
     if isinstance(value, float) and kind == "share":
@@ -73,12 +77,12 @@ def cell_rows(cells: Cells, aspects: Sequence[str]) -> list[tuple[object, ...]]:
 
 
 def tables(content: Content) -> dict[str, Table]:
-    """Return all tables that have rows, by the name of the picture they stand behind, or their own."""
-    made = [*overview(content), *change(content), *quality(content)]
+    """Return all tables that have rows, by name; a picture's table has the name of the picture."""
+    made = [*overview_tables(content), *change_tables(content), *quality_tables(content)]
     return {one.name: one for one in made if one.rows}
 
 
-def overview(content: Content) -> list[Table]:
+def overview_tables(content: Content) -> list[Table]:
     shares = [(s.name, s.share, s.low, s.high, s.segments, s.reviews) for s in content.shares]
     subs = [(s.aspect, s.topic, ", ".join(s.keywords), s.share) for s in content.subs]
     rated = [
@@ -86,26 +90,23 @@ def overview(content: Content) -> list[Table]:
         for r in content.ratings
     ]
     new = [
-        (", ".join(f.keywords), f.mapped, f.share, f.low, f.high, f.coherence, f.growth.before if f.growth else None,
-         f.growth.after if f.growth else None)
-        for f in content.fresh
+        (", ".join(t.keywords), t.mapped, t.share, t.low, t.high, t.coherence,
+         t.growth.before if t.growth else None, t.growth.after if t.growth else None)
+        for t in content.emerging
     ]  # fmt: skip
     return [
         table("shares", f"aspect, {SHARES}, segments:count, share of reviews:share", shares),
         table("topics", "aspect, topic:count, keywords, share of segments:share", subs),
-        table(
-            "ratings",
-            "aspect, mean rating:number, low:number, high:number, others:number, clearly different, reviews:count",
-            rated,
-        ),
+        table("ratings", RATINGS, rated),
         table("new", f"keywords, mapped to, {SHARES}, coherence:number, before:share, since:share", new),
     ]
 
 
-def change(content: Content) -> list[Table]:
+def change_tables(content: Content) -> list[Table]:
     group_names = content.groups.names if content.groups else ()
     found = [
-        (c.name, "all reviews" if c.group is None else group_names[c.group], content.period_names[c.at], c.before, c.after, c.low, c.high)
+        (c.name, "all reviews" if c.group is None else group_names[c.group], content.period_names[c.at],
+         c.before, c.after, c.low, c.high)
         for c in content.changes
     ]  # fmt: skip
     contrasts = [(c.name, group_names[c.at], c.after, c.before, c.low, c.high) for c in content.contrasts]
@@ -133,41 +134,49 @@ def change(content: Content) -> list[Table]:
     return made
 
 
-def quality(content: Content) -> list[Table]:
-    told = content.quality
+def quality_tables(content: Content) -> list[Table]:
+    quality = content.quality
+    settings = {**quality.settings, **quality.fingerprints}
     made = [
         table(
             "coherence", "topic:count, keywords, mapped to, coherence:number, share of segments:share",
-            [(t.id, ", ".join(t.keywords), t.aspect, t.coherence, t.share) for t in told.topics],
+            [(t.id, ", ".join(t.keywords), t.aspect, t.coherence, t.share) for t in quality.topics],
         ),
-        table("map", "made by, topics:count, first day, last day", [(a.name, a.topics, a.first, a.last) for a in told.authors]),
-        table("settings", "setting, value", [(name, str(value)) for name, value in (*told.settings.items(), *told.fingerprints.items())]),
+        table(
+            "map", "made by, topics:count, first day, last day",
+            [(a.name, a.topics, a.first, a.last) for a in quality.authors],
+        ),
+        table("settings", "setting, value", [(name, str(value)) for name, value in settings.items()]),
     ]  # fmt: skip
-    if told.grade:
-        report = told.grade.scores
-        scores = [(s.aspect, s.precision, s.recall, s.f1, s.support, s.predicted) for s in report.per_aspect]
-        confusion = [(gold, *row) for gold, row in zip(report.aspects, report.confusion, strict=True)]
-        heads = tuple(Column(name, "count") for name in report.aspects)
-        curve = [(point.confidence, point.coverage, point.accuracy) for point in told.grade.curve]
-        made += [
-            table(
-                "scores", "aspect, precision:share, recall:share, F1:share, gold:count, answers:count", scores
-            ),
-            Table("confusion", (Column("gold ↓ answer →", "text"), *heads), tuple(confusion)),
-            table("coverage", "confidence from:number, answered:share, right:share", curve),
-        ]
-    return made
+    return made + (grade_tables(quality.grade) if quality.grade else [])
+
+
+def grade_tables(grade: Grade) -> list[Table]:
+    """Make the tables of scores, confusion and coverage on gold segments."""
+    found = grade.scores
+    scores = [(s.aspect, s.precision, s.recall, s.f1, s.support, s.predicted) for s in found.per_aspect]
+    confusion = [(gold, *row) for gold, row in zip(found.aspects, found.confusion, strict=True)]
+    heads = tuple(Column(name, "count") for name in found.aspects)
+    curve = [(point.confidence, point.coverage, point.accuracy) for point in grade.curve]
+    return [
+        table(
+            "scores",
+            "aspect, precision:share, recall:share, F1:share, gold:count, labels given:count",
+            scores,
+        ),
+        Table("confusion", (Column("gold ↓ label given →", "text"), *heads), tuple(confusion)),
+        table("coverage", "confidence from:number, labels used:share, right:share", curve),
+    ]
 
 
 def write_workbook(content: Content, path: Path) -> None:
-    """Write a sheet per table, and one of the shown segments; text stays text, whatever it begins with."""
+    """Write one sheet per table and one with the shown segments; text stays text, never a formula or link."""
     import xlsxwriter
-
-    from aspectra.rundir import atomic_path
 
     segments = table(
         "segments", "aspect, kind, text, probability:number, day, rating:number, group",
-        [(s.aspect, s.kind, "".join(piece for piece, _ in s.pieces), s.probability, s.day and s.day.isoformat(), s.rating, s.group)
+        [(s.aspect, s.kind, "".join(piece for piece, _ in s.pieces), s.probability,
+          s.day and s.day.isoformat(), s.rating, s.group)
          for s in content.segments],
     )  # fmt: skip
     plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}

@@ -1,4 +1,4 @@
-"""Label files as the report reads them: every format, dates however written, and files that are something else."""
+"""Label files as the report reads them: every format, many ways to write dates, and wrong files."""
 
 from datetime import date
 from pathlib import Path
@@ -9,9 +9,15 @@ from conftest import label_file
 
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
-from aspectra.report.dates import day_of, period_name, period_number, period_start
-from aspectra.report.labels import OTHERS, Roles, open_labels
-from aspectra.report.origin import check_origin
+from aspectra.report.read import (
+    OTHERS,
+    ColumnNames,
+    day_of,
+    open_labels,
+    period_name,
+    period_number,
+    period_start,
+)
 from aspectra.sample import Sample
 
 
@@ -37,7 +43,7 @@ def rewritten(frame: pl.DataFrame, path: Path) -> Path:
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_every_format_gives_the_same_labels(folder: Path, suffix: str) -> None:
     first, second = open_labels(folder / "labelled.parquet"), open_labels(folder / f"labelled{suffix}")
-    assert first.roles == second.roles == Roles("date", "rating", "product")
+    assert first.columns == second.columns == ColumnNames("date", "rating", "product")
     assert (first.aspects, first.groups, first.unit) == (second.aspects, second.groups, second.unit)
     columns = ["row", "review", "topic", "aspect", "day", "period", "rating", "group"]
     assert first.frame.select(columns).equals(second.frame.select(columns))
@@ -96,7 +102,7 @@ def test_dates_that_cannot_be_read_are_counted(labelled: pl.DataFrame, tmp_path:
         date=pl.when(pl.col("review") < 7).then(pl.lit("?")).otherwise(pl.col("date").cast(pl.String))
     )
     labels = open_labels(rewritten(spoilt, tmp_path / "spoilt.parquet"))
-    assert labels.notes == ("7 of 120 reviews have no readable date in column 'date'.",)
+    assert ["7 of 120" in note and "'date'" in note for note in labels.notes] == [True]
     assert labels.frame.filter(pl.col("period").is_null())["review"].n_unique() == 7
 
 
@@ -104,7 +110,7 @@ def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) 
     labels = open_labels(
         rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet")
     )
-    assert labels.roles == Roles()
+    assert labels.columns == ColumnNames()
     assert (labels.groups, labels.notes, labels.dated) == ((), (), False)
 
 
@@ -134,7 +140,7 @@ def test_a_file_that_is_no_label_file_is_refused(sample_files: Path, tmp_path: P
 
 def test_damaged_labels_are_refused(labelled: pl.DataFrame, tmp_path: Path) -> None:
     twice = rewritten(pl.concat([labelled, labelled]), tmp_path / "twice.parquet")
-    with pytest.raises(InputError, match=r"has a segment number twice in one review"):
+    with pytest.raises(InputError, match=r"same segment number twice in one review"):
         open_labels(twice)
     strange = rewritten(labelled.with_columns(aspect=pl.lit("Else")), tmp_path / "strange.parquet")
     with pytest.raises(InputError, match=r"row 1 has an aspect without a column p_…"):
@@ -142,7 +148,7 @@ def test_damaged_labels_are_refused(labelled: pl.DataFrame, tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"has no rows"):
         open_labels(rewritten(labelled.head(0), tmp_path / "empty.parquet"))
     words = labelled.with_columns(probability=pl.lit("high"))
-    with pytest.raises(InputError, match=r"cannot|can be read"):
+    with pytest.raises(InputError, match=r"Cannot read"):
         open_labels(rewritten(words, tmp_path / "words.parquet"))
 
 
@@ -151,35 +157,8 @@ def test_a_named_column_must_be_there_and_fit(folder: Path) -> None:
     with pytest.raises(
         InputError, match=r"no carried column 'brand'; it has review_id, product, date, rating"
     ):
-        open_labels(path, Roles(group="brand"))
-    with pytest.raises(InputError, match=r"Column 'product' of .* holds no dates that can be read"):
-        open_labels(path, Roles(date="product"))
-    with pytest.raises(InputError, match=r"Column 'product' of .* holds no numbers"):
-        open_labels(path, Roles(rating="product"))
-
-
-def test_labels_of_another_run_are_refused(
-    folder: Path, labelled: pl.DataFrame, detector: AspectDetector, tmp_path: Path
-) -> None:
-    assert check_origin(open_labels(folder / "labelled.csv"), detector, has_student=False).model == "teacher"
-    other = rewritten(labelled.with_columns(topic=(pl.col("topic") + 1) % 16), tmp_path / "other.parquet")
-    with pytest.raises(InputError, match=r"was not labelled with this run: of \d+ segments checked only"):
-        check_origin(open_labels(other), detector, has_student=False)
-    renamed = rewritten(
-        labelled.rename({"p_Taste": "p_Smell"}).with_columns(pl.col("aspect").replace("Taste", "Smell")),
-        other,
-    )
-    with pytest.raises(InputError, match=r"labelled with other aspects \(Smell, Noise, General\)"):
-        check_origin(open_labels(renamed), detector, has_student=False)
-
-
-def test_labels_of_an_older_map_are_told_apart_from_a_students(
-    labelled: pl.DataFrame, detector: AspectDetector, tmp_path: Path
-) -> None:
-    changed = rewritten(
-        labelled.with_columns(probability=pl.col("probability") * 0.5), tmp_path / "changed.parquet"
-    )
-    old = check_origin(open_labels(changed), detector, has_student=False)
-    assert old.model is None
-    assert "The topic map has changed since changed.parquet was labelled" in old.note
-    assert check_origin(open_labels(changed), detector, has_student=True).model == "student"
+        open_labels(path, ColumnNames(group="brand"))
+    with pytest.raises(InputError, match=r"Column 'product' of .* has no readable dates"):
+        open_labels(path, ColumnNames(date="product"))
+    with pytest.raises(InputError, match=r"Column 'product' of .* has no numbers"):
+        open_labels(path, ColumnNames(rating="product"))

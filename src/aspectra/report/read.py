@@ -1,0 +1,302 @@
+"""Read a file that `aspectra label` wrote: a compact table for counting, and the file's rows, still unread.
+
+The columns with date, rating and group are given by name or guessed from their names. Dates may be written
+in many ways: the format that reads most of a sample is used. Values that cannot be read are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from aspectra.errors import InputError
+from aspectra.text.read import find_delimiter
+from aspectra.topicmap.gamma import PREFIX
+
+OWN = {
+    "review": pl.UInt32, "segment": pl.UInt32, "text": pl.String, "aspect": pl.String,
+    "probability": pl.Float32, "entropy": pl.Float32, "margin": pl.Float32, "unmapped": pl.Float32,
+    "topic": pl.Int32, "known_words": pl.Int32,
+}  # fmt: skip
+"""The columns that every label file has, before one probability per aspect."""
+DATE_NAMES = (
+    "date", "reviewdate", "reviewtime", "createdat", "created", "timestamp", "time", "unixreviewtime", "year",
+)  # fmt: skip
+RATING_NAMES = ("rating", "stars", "score", "overall", "starrating", "reviewrating")
+GROUP_NAMES = ("product", "productname", "item", "brand", "model", "category", "store", "restaurant", "hotel")
+MOST_GROUPS = 12
+OTHERS = "all others"
+DATE_SAMPLE = 5_000
+DATE_FORMATS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m %d, %Y", "%B %d, %Y",
+    "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%Y%m%d",
+)  # fmt: skip
+MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+LONGEST_SPAN = {"month": 36, "quarter": 120}
+"""A unit is used for reviews that span at most so many months; years are used for longer spans."""
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """The carried columns that hold date, rating and group; None for what the file does not have."""
+
+    date: str | None = None
+    rating: str | None = None
+    group: str | None = None
+
+
+NO_COLUMNS = ColumnNames()
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A label file. `rows` is the whole file, unread; `frame` has one row per segment, without the texts.
+
+    The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, day,
+    period, rating, group (its place in `groups`).
+    """
+
+    path: Path
+    rows: pl.LazyFrame
+    frame: pl.DataFrame
+    aspects: tuple[str, ...]
+    columns: ColumnNames
+    unit: str = "month"
+    groups: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def dated(self) -> bool:
+        return self.columns.date is not None
+
+
+def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
+    """Read a label file, and guess the columns that are not named in `wanted`."""
+    rows = scan(path)
+    names = rows.collect_schema().names()
+    aspects = find_aspects(path, names)
+    carried = names[: names.index("review")] + names[names.index("known_words") + 1 + len(aspects) :]
+    columns = find_columns(path, [name for name in carried if name != "row"], wanted)
+    columns, day = find_days(path, rows, columns, required=wanted.date is not None)
+    try:
+        frame = compact(rows, aspects, columns, day)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"Cannot read the labels in {path}: {first_line(error)}. Label the reviews again."
+        ) from None
+    check_frame(path, frame)
+    labels = Labels(path, rows, frame, aspects, columns)
+    return with_groups(with_periods(with_ratings(labels, required=wanted.rating is not None)))
+
+
+def first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def scan(path: Path) -> pl.LazyFrame:
+    """Open the file with a column of row numbers; in a CSV, columns that are not ours stay text."""
+    if not path.is_file():
+        raise InputError(f"No such file: {path}.")
+    try:
+        if path.suffix == ".parquet":
+            rows = pl.scan_parquet(path)
+        elif path.suffix == ".jsonl":
+            rows = pl.scan_ndjson(path, infer_schema_length=None)
+        elif path.suffix == ".csv":
+            with path.open(encoding="utf-8", errors="replace") as file:
+                header = file.readline()
+            rows = pl.scan_csv(path, separator=find_delimiter(header), infer_schema=False)
+        else:
+            raise InputError(f"{path} is not a label file: its name must end in .parquet, .csv or .jsonl.")
+        known = rows.collect_schema()
+        typed = rows.with_columns(pl.col(name).cast(OWN[name]) for name in known if name in OWN)
+        return typed.with_row_index("row")
+    except (pl.exceptions.PolarsError, OSError) as error:
+        message = f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote."
+        raise InputError(message) from None
+
+
+def find_aspects(path: Path, names: list[str]) -> tuple[str, ...]:
+    missing = [name for name in OWN if name not in names]
+    if missing:
+        raise InputError(
+            f"{path} is not a label file: it has no column {missing[0]!r}. Give a file that aspectra label "
+            "wrote, unchanged."
+        )
+    after = names[names.index("known_words") + 1 :]
+    aspects = [name.removeprefix(PREFIX) for name in after if name.startswith(PREFIX)]
+    if not aspects:
+        raise InputError(
+            f"{path} is not a label file: it has no column {PREFIX}… of an aspect. Label the reviews again."
+        )
+    return tuple(aspects)
+
+
+def find_columns(path: Path, carried: list[str], wanted: ColumnNames) -> ColumnNames:
+    """Take the columns that were named, and guess the others by their names."""
+    for name in (wanted.date, wanted.rating, wanted.group):
+        if name is not None and name not in carried:
+            raise InputError(f"{path} has no carried column {name!r}; it has {', '.join(carried) or 'none'}.")
+    plain = {"".join(filter(str.isalnum, name.lower())): name for name in reversed(carried)}
+
+    def guess(known: tuple[str, ...]) -> str | None:
+        return next((plain[name] for name in known if name in plain), None)
+
+    return ColumnNames(
+        wanted.date or guess(DATE_NAMES),
+        wanted.rating or guess(RATING_NAMES),
+        wanted.group or guess(GROUP_NAMES),
+    )
+
+
+def find_days(
+    path: Path, rows: pl.LazyFrame, columns: ColumnNames, required: bool
+) -> tuple[ColumnNames, pl.Expr]:
+    """Return the expression that reads the days; a guessed column without dates is dropped."""
+    nothing = pl.lit(None, pl.Date)
+    if columns.date is None:
+        return columns, nothing
+    try:
+        day = day_of(rows, columns.date)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"Cannot read {path}: {first_line(error)}. Label the reviews again.") from None
+    if day is None and required:
+        raise InputError(
+            f"Column {columns.date!r} of {path} has no readable dates. Write them as 2024-03-31."
+        )
+    return (columns, day) if day is not None else (replace(columns, date=None), nothing)
+
+
+def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, day: pl.Expr) -> pl.DataFrame:
+    rating, group = pl.lit(None, pl.Float32), pl.lit(None, pl.Categorical)
+    if columns.rating:
+        rating = pl.col(columns.rating).cast(pl.Float32, strict=False)
+    if columns.group:
+        group = pl.col(columns.group).cast(pl.String).cast(pl.Categorical)
+    return rows.select(
+        "row", "review", "segment", "topic", "probability", "margin", "known_words",
+        aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False), day=day,
+        rating=rating.replace(float("nan"), None), group=group,
+    ).collect(engine="streaming")  # fmt: skip
+
+
+def check_frame(path: Path, frame: pl.DataFrame) -> None:
+    if frame.is_empty():
+        raise InputError(f"{path} has no rows. Label some reviews first.")
+    if frame["aspect"].null_count():
+        row = frame["aspect"].is_null().arg_true()[0] + 1
+        raise InputError(
+            f"{path}, row {row} has an aspect without a column {PREFIX}…. Label the reviews again."
+        )
+    if frame.select("review", "segment").null_count().sum_horizontal().item():
+        raise InputError(f"{path} has rows without review or segment number. Label the reviews again.")
+    if frame.select(pl.struct("review", "segment").is_duplicated().any()).item():
+        raise InputError(
+            f"{path} has the same segment number twice in one review. Was it put together from several label "
+            "files? Label the reviews together: aspectra label RUN one.csv two.csv"
+        )
+
+
+def unreadable(labels: Labels, values: str, what: str, column: str | None) -> tuple[str, ...]:
+    """Say how many reviews have no readable value in a column."""
+    lost = labels.frame.filter(pl.col(values).is_null())["review"].n_unique() if column else 0
+    total = labels.frame["review"].n_unique()
+    note = f"{lost:,} of {total:,} reviews have no readable {what} in column {column!r}."
+    return (note,) if 0 < lost < total else ()
+
+
+def with_ratings(labels: Labels, required: bool) -> Labels:
+    column = labels.columns.rating
+    if column and labels.frame["rating"].is_null().all():
+        if required:
+            raise InputError(
+                f"Column {column!r} of {labels.path} has no numbers. Name another --rating-column."
+            )
+        return replace(labels, columns=replace(labels.columns, rating=None))
+    return replace(labels, notes=labels.notes + unreadable(labels, "rating", "rating", column))
+
+
+def with_periods(labels: Labels) -> Labels:
+    """Number the periods, in a unit that suits the time span."""
+    if not labels.dated:
+        return replace(labels, frame=labels.frame.with_columns(period=pl.lit(None, pl.Int32)))
+    unit = choose_unit(labels.frame["day"].drop_nulls())
+    frame = labels.frame.with_columns(period=period_number(pl.col("day"), unit))
+    notes = labels.notes + unreadable(labels, "day", "date", labels.columns.date)
+    return replace(labels, frame=frame, unit=unit, notes=notes)
+
+
+def with_groups(labels: Labels) -> Labels:
+    """Number the groups by size, the one with most reviews first; the smallest share the last number."""
+    frame, names, rest = labels.frame, [], False
+    if labels.columns.group:
+        sizes = frame.group_by("group").agg(pl.col("review").n_unique()).drop_nulls()
+        sizes = sizes.sort("review", pl.col("group").cast(pl.String), descending=[True, False])
+        names = sizes["group"].cast(pl.String).head(MOST_GROUPS).to_list()
+        rest = len(sizes) > len(names) or frame["group"].null_count() > 0
+    if not names:
+        frame = frame.with_columns(group=pl.lit(0, pl.UInt16))
+        return replace(labels, columns=replace(labels.columns, group=None), frame=frame)
+    number = pl.col("group").cast(pl.String).replace_strict(
+        names, range(len(names)), default=len(names), return_dtype=pl.UInt16
+    )  # fmt: skip
+    groups = (*names, OTHERS) if rest else tuple(names)
+    return replace(labels, frame=frame.with_columns(group=number), groups=groups)
+
+
+def date_readers(name: str) -> list[pl.Expr]:
+    """Return one expression per way of writing a day, each null where it does not fit."""
+    text = pl.col(name).cast(pl.String).str.strip_chars()
+    day = text.str.replace(r"[T ]\d{1,2}:\d{2}.*$", "")  # without the time of day
+    number = text.str.extract(r"^(\d{9,13})(?:\.0)?$").cast(pl.Int64, strict=False)
+    seconds = pl.when(number > 10**11).then(number // 1000).otherwise(number)
+    return [
+        *(day.str.to_date(form, strict=False) for form in DATE_FORMATS),
+        text.str.extract(r"^(\d{4}-\d{2})$").add("-01").str.to_date("%Y-%m-%d", strict=False),
+        text.str.extract(r"^((?:19|20)\d{2})(?:\.0)?$").add("-01-01").str.to_date("%Y-%m-%d", strict=False),
+        pl.from_epoch(seconds, time_unit="s").dt.date(),
+    ]
+
+
+def day_of(rows: pl.LazyFrame, name: str) -> pl.Expr | None:
+    """Return the expression that reads the column's days; None if less than half of them are dates."""
+    kind = rows.collect_schema()[name]
+    if kind.is_temporal():
+        return None if kind in (pl.Time, pl.Duration) else pl.col(name).cast(pl.Date)
+    sample = rows.select(name).filter(pl.col(name).is_not_null()).head(DATE_SAMPLE).collect()
+    if sample.is_empty() or kind.is_nested():
+        return None
+    readers = date_readers(name)
+    hits = sample.select(one.is_not_null().sum().alias(str(at)) for at, one in enumerate(readers)).row(0)
+    best = int(np.argmax(hits))
+    return readers[best] if hits[best] * 2 >= len(sample) else None
+
+
+def choose_unit(days: pl.Series) -> str:
+    """Choose month, quarter or year by the span between the first and the last hundredth of the days."""
+    low, high = (days.cast(pl.Int32).quantile(part, "nearest") for part in (0.01, 0.99))
+    months = (float(high or 0) - float(low or 0)) / 30.4
+    return next((unit for unit, most in LONGEST_SPAN.items() if months <= most), "year")
+
+
+def period_number(day: pl.Expr, unit: str) -> pl.Expr:
+    """Number the periods so that neighbours differ by one."""
+    months = day.dt.year().cast(pl.Int32) * 12 + day.dt.month().cast(pl.Int32) - 1
+    return months // MONTHS_IN[unit]
+
+
+def period_start(number: int, unit: str) -> date:
+    months = number * MONTHS_IN[unit]
+    return date(months // 12, months % 12 + 1, 1)
+
+
+def period_name(number: int, unit: str) -> str:
+    """Write "March 2024", "Q1 2024" or "2024"."""
+    start = period_start(number, unit)
+    if unit == "quarter":
+        return f"Q{start.month // 3 + 1} {start.year}"
+    return start.strftime("%B %Y") if unit == "month" else str(start.year)
