@@ -11,7 +11,7 @@ import polars as pl
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.progress import Progress
+from aspectra.progress import Progress, quiet
 from aspectra.report.charts import draw
 from aspectra.report.compare import compare
 from aspectra.report.content import Content, Counts, EmergingTopic, Facts, SubAspect
@@ -47,7 +47,7 @@ def build_report(
     gold: str | Path | None = None,
     against: str | Path | None = None,
     title: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress = quiet,
 ) -> Content:
     """Write a report about labelled reviews as one HTML file; return its content, every number and sentence.
 
@@ -69,18 +69,17 @@ def build_report(
     """
     page, pictures, book = Path(output), optional_path(png), optional_path(xlsx)
     check_outputs(page, pictures, book)
-    step = progress or (lambda stage, done: None)
     columns = ColumnNames(date_column, rating_column, by)
     others = optional_path(gold), optional_path(against)
-    content = build_content(Path(run), Path(labels), columns, *others, title, step)
-    step("write", 0)
+    content = build_content(Path(run), Path(labels), columns, *others, title, progress)
+    progress("write", 0)
     charts = draw(content)
     write_atomic(page, to_html(content, charts).encode())
     if pictures is not None:
         write_pictures(charts, pictures)
     if book is not None:
         write_workbook(content, book)
-    step("write", 1)
+    progress("write", 1)
     return content
 
 
