@@ -34,21 +34,21 @@ def refused(aspectra: Aspectra, tmp_path: Path, snapshot: Callable) -> Callable[
     return call
 
 
-UNUSABLE = {
+UNUSABLE: dict[str, tuple[str, bytes, str]] = {
     "an empty csv": ("x.csv", b"", "x.csv is empty: no review in it."),
     "an empty txt": ("x.txt", b"", "x.txt is empty: no review in it."),
     "an empty jsonl": ("x.jsonl", b"\n\n", "x.jsonl is empty: no review in it."),
     "a header only": ("x.csv", b"id,text\n", "x.csv is empty: no review in it."),
     "blank lines only": ("x.txt", b" \n\n", "left out 2 rows without text (line 1, 2)."),
-    "no text column": ("x.csv", b"id,stars\n1,5\n", "no obvious text column among id, stars. Name it: --text-column NAME."),
+    "no text column": ("x.csv", b"id,stars\n1,5\n", "among id, stars. Name it: --text-column NAME."),
     "nulls only": ("x.jsonl", b'{"text": null}\n{"text": null}\n', "left out 2 rows without text (line 1, 2)."),
-    "latin-1 bytes": ("x.csv", "id,text\n1,schön\n".encode("latin-1"), "byte 0xf6 in line 2. Say how it is encoded, e.g. --encoding"),
-    "an open quote": ("x.csv", b'id,text\n1,fine\n2,"never\n3,closed\n', "the quote opened in line 3 never closes. Close it, or double"),
-    "nul bytes": ("x.csv", b"text\nfine\nno\0t\n", "has a NUL byte in line 3: not plain text. If it is UTF-16, say --encoding utf-16."),
-    "a cut gzip": ("x.csv.gz", gzip.compress(b"text\n" + b"fine\n" * 999)[:-20], "is not a whole gzip file ("),
-    "emoji only": ("x.txt", "👍👍\n❤️\n".encode() * 50, "have 0 words that occur 3 times or more, fewer than 4 topics. Give more reviews"),
-    "three reviews": ("x.txt", b"Nice crema.\nLoud pump.\nToo dear.\n", "have 0 words that occur 3 times or more, fewer than 4 topics."),
-}  # fmt: skip
+    "latin-1 bytes": ("x.csv", "id,text\n1,schön\n".encode("latin-1"), "byte 0xf6 in line 2. Name its encoding"),
+    "an open quote": ("x.csv", b'id,text\n1,fine\n2,"never\n3,closed\n', "the quote opened in line 3 never closes."),
+    "nul bytes": ("x.csv", b"text\nfine\nno\0t\n", "has a NUL byte in line 3: not plain text."),
+    "a cut gzip": ("x.csv.gz", gzip.compress(b"text\n" + b"fine\n" * 999)[:-20], "not a complete gzip file ("),
+    "emoji only": ("x.txt", "👍👍\n❤️\n".encode() * 50, "have 0 words that occur 3 times or more"),
+    "three reviews": ("x.txt", b"Nice crema.\nLoud pump.\nToo dear.\n", "fewer than 4 topics. Give more reviews"),
+}
 
 
 @pytest.mark.parametrize("case", UNUSABLE)

@@ -178,7 +178,7 @@ def test_the_fingerprint_is_of_the_content_and_not_of_the_name(tmp_path: Path) -
             r"x.csv has no obvious text column among a, b. Name it: --text-column NAME.",
         ),
         ("x.csv", b"text,text\na,b\n", "has the column 'text' twice. Rename one of them."),
-        ("x.csv", b'text\n"a"b\n', r"line 2 cannot be read as CSV .*Mend the line."),
+        ("x.csv", b'text\n"a"b\n', r"line 2 cannot be read as CSV .*Fix the line."),
         ("x.csv", b",\n1,2\n", "is empty: no header in line 1."),
         (
             "x.jsonl",
@@ -186,13 +186,13 @@ def test_the_fingerprint_is_of_the_content_and_not_of_the_name(tmp_path: Path) -
             "Column 'text' of .*x.jsonl holds Int64, not text. Name another with --text-column.",
         ),
         ("x.jsonl", b"1\n2\n", "is empty: no review in it."),
-        ("x.parquet", b"PAR1 but not for long", "x.parquet is not a whole Parquet file"),
-        ("x.parquet.gz", b"", "Parquet is compressed already. Unpack it first: gunzip"),
-        ("x.csv.gz", b"text\nnot zipped\n", "is not a whole gzip file .* Get it again."),
+        ("x.parquet", b"PAR1 but not for long", "x.parquet is not a complete Parquet file"),
+        ("x.parquet.gz", b"", "Unpack it first: gunzip"),
+        ("x.csv.gz", b"text\nnot zipped\n", "is not a complete gzip file"),
         (
             "x.docx",
             b"PK",
-            "is of no known format. Known: .csv, .tsv, .jsonl, .ndjson, .parquet, .txt, each also with .gz.",
+            "format of .*x.docx is unknown. Known: .csv, .tsv, .jsonl, .ndjson, .parquet, .txt, each also with .gz.",
         ),
     ],
 )

@@ -6,8 +6,8 @@ import pytest
 
 from aspectra.config import PrepareConfig
 from aspectra.corpus import Corpus, prepare
-from aspectra.sample import Sample as Reviews
-from aspectra.sampling import Sample, keys
+from aspectra.sample import Sample
+from aspectra.sampling import Reservoir, keys
 
 
 def corpus(texts: pl.Series, most: int, batch: int = 700, seed: int = 0, **settings: str) -> Corpus:
@@ -18,7 +18,7 @@ def corpus(texts: pl.Series, most: int, batch: int = 700, seed: int = 0, **setti
 
 
 @pytest.mark.parametrize("segment", ["sentence", "clause"])
-def test_the_sample_does_not_depend_on_the_batches(sample: Reviews, segment: str) -> None:
+def test_the_sample_does_not_depend_on_the_batches(sample: Sample, segment: str) -> None:
     made = [corpus(sample.reviews["text"], 400, batch, segment=segment) for batch in (700, 97, 5)]
     for one, other in pairwise(made):
         assert one.segments.equals(other.segments)
@@ -27,13 +27,13 @@ def test_the_sample_does_not_depend_on_the_batches(sample: Reviews, segment: str
     assert 390 <= len(made[0].segments) <= 400 < made[0].seen
 
 
-def test_a_sample_larger_than_the_corpus_changes_nothing(sample: Reviews) -> None:
+def test_a_sample_larger_than_the_corpus_changes_nothing(sample: Sample) -> None:
     all_of_it, sampled = (corpus(sample.reviews["text"], most) for most in (0, 1_000_000))
     assert sampled.segments.equals(all_of_it.segments)
     assert len(sampled.segments) == sampled.seen == all_of_it.seen
 
 
-def test_sentences_stay_whole(sample: Reviews) -> None:
+def test_sentences_stay_whole(sample: Sample) -> None:
     texts = sample.reviews["text"]
     whole = corpus(texts, 0, segment="clause").segments.group_by("sentence").agg("text")["text"].to_list()
     some = corpus(texts, 300, segment="clause").segments.group_by("sentence").agg("text")["text"].to_list()
@@ -43,7 +43,7 @@ def test_sentences_stay_whole(sample: Reviews) -> None:
 def test_every_segment_has_the_same_chance_and_seeds_differ() -> None:
     counts = np.zeros(200)
     for seed in range(500):
-        kept = Sample(50)
+        kept = Reservoir(50)
         for first in range(0, 200, 20):
             numbers = np.arange(first, first + 20)
             kept.add(pl.DataFrame({"number": numbers, "key": keys(numbers, seed)}))
@@ -53,7 +53,7 @@ def test_every_segment_has_the_same_chance_and_seeds_differ() -> None:
 
 
 def test_no_more_than_three_times_the_sample_is_ever_kept() -> None:
-    kept, largest = Sample(100), 0
+    kept, largest = Reservoir(100), 0
     for first in range(0, 100_000, 100):
         numbers = np.arange(first, first + 100)
         rows = pl.DataFrame({"number": numbers, "key": keys(numbers, 0)})

@@ -1,8 +1,9 @@
 """Every setting that changes a result: its default, meaning, range and the paper's value, each once.
 
-One frozen dataclass per stage. `FitConfig` holds all stages of `aspectra fit` in one flat object: it *is* a
-`PrepareConfig`, a `VectorsConfig` and a `TeacherConfig`, so each stage takes the type it needs and sees no more.
-`StudentConfig` is for `aspectra distill`. The flags of both commands and docs/config.md are generated from here.
+One frozen dataclass per stage. `FitConfig` holds all stages of `aspectra fit` in one flat object: it
+*is* a `PrepareConfig`, a `VectorsConfig` and a `TeacherConfig`, so each stage takes the type it needs.
+`StudentConfig` is for `aspectra distill`. The flags of both commands and docs/config.md are generated
+from here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ STARTS = ("auto", "words", "segments")
 UNITS = ("share", "nats")
 GENERAL = "General"
 MODEL_SIZE = 1e5
-"""The model size in the learning rate's formula. Only its product with `learning_factor` counts, so it is fixed."""
+"""The model size in the learning rate's formula; fixed, because `learning_factor` scales the same number."""
 LARGEST_SEED = 2**32 - 2
 """scikit-learn takes 32 bits; the word vectors use seed + 1."""
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
@@ -180,7 +181,7 @@ class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig, Settings):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Make a config from saved settings; those of older runs have a `model_size`, which becomes a factor."""
+        """Make a config from saved settings; the `model_size` of older runs goes into `learning_factor`."""
         values = dict(values)
         size = values.pop("model_size", MODEL_SIZE)
         if size != MODEL_SIZE:

@@ -1,7 +1,8 @@
-"""Reviews → segments with ragged token ids, and the vocabulary (paper: preprocessing).
+"""Reviews → segments with the ids of their words, and the vocabulary (paper: preprocessing).
 
-In: batches of review texts. Out: a `Corpus`: one row a segment, its known words as ids, and whether it is junk (pasted code, another
-language), which is left out of counting and training. All per-token work is numpy.
+In: batches of review texts. Out: a `Corpus`: one row per segment, its known words as ids, and whether it
+is junk (pasted code, another language). Junk is not counted and not trained on. All work per token is
+numpy.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import pyarrow as arrow
 from aspectra import rundir
 from aspectra.config import PrepareConfig
 from aspectra.errors import InputError
-from aspectra.sampling import Sample, keys
+from aspectra.sampling import Reservoir, keys
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import Tokens, extract, known, lemmas
 from aspectra.text.write import write_frames
 
 KNOWN_SHARE = 0.6
-"""A review of at least FEW words with a smaller share of dictionary words is in another language."""
+"""A review of FEW words or more is in another language if its share of dictionary words is smaller."""
 FEW = 5
 CODE = r"[{}<>=;|\\_\[\]]"
 CODE_SHARE = 0.05
-"""A segment of at least CODE_LENGTH characters with a larger share of such symbols is pasted code."""
+"""A segment of CODE_LENGTH characters or more is pasted code if its share of CODE symbols is larger."""
 CODE_LENGTH = 40
 CACHE = 1_000_000
 
@@ -52,14 +53,14 @@ class Ragged:
         return np.diff(self.offsets)
 
     def padded(self, rows: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return ids and mask of some rows as B×L arrays, L the longest of them but at most `longest`; padding is id 0."""
+        """Return ids and mask of some rows, B×L each, L at most `longest`; padding has id 0."""
         lengths = np.minimum(self.offsets[rows + 1] - self.offsets[rows], longest)
         places = np.arange(max(1, lengths.max(initial=0)))
         mask = places < lengths[:, None]
         return self.ids[np.where(mask, self.offsets[rows][:, None] + places, 0)] * mask, mask
 
     def select(self, rows: np.ndarray, longest: int | None = None) -> Ragged:
-        """Return some rows, in the order given, each cut to at most `longest` ids."""
+        """Return some rows, in this order, each cut to at most `longest` ids."""
         starts = self.offsets[rows]
         lengths = self.offsets[rows + 1] - starts
         if longest is not None:
@@ -68,7 +69,7 @@ class Ragged:
         return Ragged(self.ids[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])], offsets)
 
     def merged(self, groups: np.ndarray) -> Ragged:
-        """Join neighbouring rows that bear the same group number."""
+        """Join neighbouring rows with the same group number."""
         starts = np.flatnonzero(np.diff(groups, prepend=-1))
         return Ragged(self.ids, np.append(self.offsets[starts], self.offsets[-1]))
 
@@ -96,7 +97,7 @@ class Vocabulary:
 
     def _ids(self, types: list[str]) -> list[int]:
         if len(self._seen) > CACHE:
-            object.__setattr__(self, "_seen", {})  # a new one: another thread may be using the old
+            object.__setattr__(self, "_seen", {})  # not cleared: another thread may be using it
         seen = self._seen
         fresh = [word for word in types if word not in seen]
         for word, lemma in zip(fresh, lemmas(fresh, self.language), strict=True):
@@ -105,7 +106,7 @@ class Vocabulary:
 
 
 def known_ids(tokens: Tokens, id_of_type: np.ndarray) -> Ragged:
-    """Replace type codes by vocabulary ids and leave out unknown words (id -1)."""
+    """Replace the codes of word forms by vocabulary ids and leave out unknown words (id -1)."""
     ids = id_of_type[tokens.codes] if len(tokens.codes) else np.zeros(0, np.int32)
     keep = ids >= 0
     rows = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
@@ -114,16 +115,16 @@ def known_ids(tokens: Tokens, id_of_type: np.ndarray) -> Ragged:
 
 @dataclass(frozen=True)
 class Corpus:
-    """All segments of the reviews: `segments` has review, sentence, text and junk; `tokens` their ids."""
+    """The segments of the reviews: `segments` has review, sentence, text and junk, `tokens` the word ids."""
 
     segments: pl.DataFrame
     tokens: Ragged
     vocabulary: Vocabulary
     seen: int = 0
-    """Segments in the input, of which these are all or a sample."""
+    """Number of segments in the input; the corpus has all of them or a sample."""
 
     def sentences(self) -> Ragged:
-        """Return whole sentences without junk, for word vectors: clauses are too short for them."""
+        """Return whole sentences without junk; word vectors need them, as clauses are too short."""
         whole = self.tokens.merged(self.segments["sentence"].to_numpy())
         junk = (
             self.segments.group_by("sentence", maintain_order=True)
@@ -163,7 +164,7 @@ def load_vocabulary(path: Path) -> Vocabulary:
 
 
 class TypeTable:
-    """Word forms met so far, numbered in order of appearance."""
+    """Word forms seen so far, numbered in order of appearance."""
 
     def __init__(self) -> None:
         self.number: dict[str, int] = {}
@@ -177,8 +178,8 @@ class TypeTable:
 
 
 def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) -> Corpus:
-    """Split, tokenise and index reviews, batch by batch; keep a uniform sample of `config.max_segments` segments."""
-    sample, table = Sample(config.max_segments), TypeTable()
+    """Split, tokenise and index reviews, batch by batch; keep at most `config.max_segments` segments."""
+    sample, table = Reservoir(config.max_segments), TypeTable()
     reviews = sentences = segments = 0
     for texts in batches:
         frame = split_reviews(texts, config.segment, config.language)
@@ -203,7 +204,10 @@ def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) 
 def tokenised(
     frame: pl.DataFrame, wanted: np.ndarray, table: TypeTable, config: PrepareConfig
 ) -> pl.DataFrame:
-    """Return the wanted segments with their words as numbers of the table, and whether they are junk, which the whole review tells."""
+    """Return the wanted segments with their words as numbers of the table, and whether they are junk.
+
+    Junk depends on the whole review, so reviews with a wanted segment are tokenised completely.
+    """
     if not wanted.all():
         frame = frame.with_columns(wanted=wanted).filter(pl.col("wanted").any().over("review"))
         wanted = frame["wanted"].to_numpy()
@@ -219,7 +223,7 @@ def tokenised(
 
 
 def index_segments(segments: pl.DataFrame, tokens: Tokens, config: PrepareConfig, seen: int) -> Corpus:
-    """Count lemmas, choose the vocabulary and index the segments with it; reviews and sentences of a sample are numbered anew."""
+    """Count lemmas, choose the vocabulary and index the segments; a sample's reviews are numbered anew."""
     vocabulary, id_of_type = build_vocabulary(tokens, ~segments["junk"].to_numpy(), config)
     numbers = [
         pl.col(name) if len(segments) == seen else pl.col(name).rle_id() for name in ("review", "sentence")
@@ -231,7 +235,7 @@ def index_segments(segments: pl.DataFrame, tokens: Tokens, config: PrepareConfig
 def build_vocabulary(
     tokens: Tokens, counted: np.ndarray, config: PrepareConfig
 ) -> tuple[Vocabulary, np.ndarray]:
-    """Count lemmas over the counted segments; return the frequent ones and the id of each type, -1 if unknown."""
+    """Count lemmas over some segments; return the frequent ones and each word form's id, -1 if unknown."""
     of_type = pl.Series("lemma", lemmas(tokens.types, config.language), dtype=pl.String)
     occurrences = np.bincount(tokens.codes[np.repeat(counted, tokens.lengths)], minlength=len(tokens.types))
     frequent = (

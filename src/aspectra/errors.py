@@ -1,6 +1,7 @@
 """The errors that aspectra raises on purpose: one base class and a few named kinds.
 
-A message says what is wrong, the value found and what to do. The command line prints it on one line and exits with 1.
+A message says what is wrong, the value found and what to do. The command line prints it on one line and
+exits with code 1.
 """
 
 

@@ -1,8 +1,8 @@
 """The only optimisation loop: learning rate → gradients → clip → update → log.
 
-A model brings its batches and a `Step`, which sets the gradients for one batch. There are two kinds of steps: one
-that computes losses and gradients itself (the teacher's, compiled: teacher/gradient.py), and `differentiate(losses)`,
-which lets autograd find the gradients of the losses (the student's).
+A model brings its batches and a `Step`, which sets the gradients for one batch. There are two kinds: a
+step that computes losses and gradients itself (the teacher's, compiled, in teacher/gradient.py), and
+`differentiate(losses)`, where autograd finds the gradients (the student's).
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ def differentiate(losses: Callable[[Any], Losses]) -> Step:
 
 
 def warmup_rate(step: int, factor: float, warmup: int) -> float:
-    """Return the learning rate of "Attention is all you need": it rises for `warmup` steps, then falls as step^-½."""
+    """Return the learning rate of "Attention is all you need".
+
+    It rises for `warmup` steps, then falls as step^-½.
+    """
     return float(factor * MODEL_SIZE**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 
 def clip_gradients(parameters: list[nn.Parameter], longest: float) -> None:
-    """Scale all gradients together down to this norm; on small ones five times as fast as torch's own function."""
+    """Scale all gradients together down to this norm; on small ones five times as fast as torch's own."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = float(
         torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]))
@@ -56,7 +59,7 @@ def optimise(
     clip: float,
     log: Callable[[int, Losses], None],
 ) -> None:
-    """Update the model once per batch with Adam; `rate` and `log` are told the number of the batch, from 1."""
+    """Update the model once per batch, by Adam; `rate` and `log` get the number of the batch, from 1."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimiser = torch.optim.Adam(parameters, betas=(0.9, 0.999), eps=1e-8, fused=True)
     for number, batch in enumerate(batches, 1):

@@ -1,8 +1,8 @@
 """The run directory: the name of every artifact, atomic writes, checksums and fingerprints.
 
-A stage is finished when `manifest.json` has its fingerprint (a hash of its settings and its input) and the checksums
-of its files. `fit` runs only the stages that are not finished, so an interrupted fit continues where it stopped. A
-file that was changed afterwards is refused.
+A stage is finished when `manifest.json` has its fingerprint (a hash of its settings and its input) and
+the checksums of its files. `fit` runs only the stages that are not finished, so an interrupted fit
+continues where it stopped. A file that was changed afterwards is refused.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ STAGE_FILES = {
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it replaces `path` if the block succeeds and is removed if it fails."""
+    """Yield a temporary path that replaces `path` if the block succeeds and is removed if it fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
@@ -130,7 +130,8 @@ class RunDir:
             return
         if self.path.is_dir() and any(not path.name.startswith(".") for path in self.path.iterdir()):
             raise RunError(
-                f"{self.path} is not empty and not a run of aspectra. Choose another --run, or empty it first."
+                f"{self.path} is not empty and not a run of aspectra. "
+                "Choose another --run, or empty it first."
             )
         write_json(self / MANIFEST, {"format": FORMAT, "stages": {}})
 

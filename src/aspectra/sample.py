@@ -1,8 +1,9 @@
-"""The embedded sample: reviews of invented espresso machines, written by us, with planted aspects and gold labels.
+"""The embedded sample: invented reviews of espresso machines, with planted aspects and gold labels.
 
-A sentence is a template of one theme of one aspect, its slots filled at random; the templates are in sample_words.toml. The
-rating sets the mood, General is the most frequent aspect as in real reviews, and one trend is planted: complaints about the
-noise of `TREND_PRODUCT` rise from `TREND_START` on. The same seed gives the same bytes.
+A sentence is a template of one theme of one aspect with its slots filled at random; the templates are in
+sample_words.toml. The rating sets the mood, General is the most frequent aspect as in real reviews, and
+one trend is planted: from `TREND_START` on, complaints about the noise of `TREND_PRODUCT` rise. Same
+seed, same bytes.
 """
 
 from __future__ import annotations
@@ -33,14 +34,9 @@ SEEDS: dict[str, list[str]] = {
     "Ease of use": ["setup", "manual", "button", "refill", "app"],
 }
 PRODUCTS = (
-    "Velluta One",
-    "Velluta Duo",
-    "Torrevo 500",
-    "Mokkari Pro",
-    "Perkolo Mini",
-    "Caffonda Classic",
+    "Velluta One", "Velluta Duo", "Torrevo 500", "Mokkari Pro", "Perkolo Mini", "Caffonda Classic",
     "Lindero S",
-)
+)  # fmt: skip
 TREND_PRODUCT = "Torrevo 500"
 FIRST_DAY, DAYS = date(2023, 1, 1), 731
 TREND_START = date(2024, 9, 1)
@@ -59,12 +55,8 @@ TREND_FACTOR = 7  # how much more often a review within the trend speaks about n
 RATINGS, TREND_RATINGS = (13, 8, 11, 23, 45), (30, 25, 20, 15, 10)  # weights of 1 to 5 stars
 GOOD = {1: 0.08, 2: 0.3, 3: 0.5, 4: 0.8, 5: 0.94}  # chance that a clause is good, by rating
 LENGTHS = (12, 16, 18, 17, 14, 10, 6, 4, 3)  # weights of 1 to 9 sentences
-AND, BUT, OPENER, CLOSER = (
-    0.2,
-    0.09,
-    0.16,
-    0.1,
-)  # chances per sentence of a second clause, of words before and after
+AND, BUT = 0.2, 0.09  # chances per sentence of a second clause
+OPENER, CLOSER = 0.16, 0.1  # chances per sentence of words before and after it
 EMOJI, NEWLINES, SLOPPY = 0.1, 0.05, 0.15  # chances per review; a sloppy writer uses no capitals
 TYPO = 0.004, 0.03  # chance per word, of careful and sloppy writers
 
@@ -73,7 +65,7 @@ Tables = dict[str, list[str]]  # slot or mood -> fillers or templates
 
 @dataclass(frozen=True)
 class Sample:
-    """`reviews` has review_id, product, date, rating and text; `gold` has text (one sentence of another review) and aspects."""
+    """`reviews`: review_id, product, date, rating, text; `gold`: text (one sentence), aspects."""
 
     reviews: pl.DataFrame
     gold: pl.DataFrame
@@ -116,7 +108,7 @@ def generate(n_reviews: int = 3000, n_gold: int = 600, seed: int = 0) -> Sample:
 
 
 def write(folder: Path, sample: Sample) -> tuple[Path, Path, Path]:
-    """Write reviews.csv (with the byte order mark that Excel needs), and the gold halves dev.jsonl and test.jsonl."""
+    """Write reviews.csv (with a byte order mark, for Excel) and gold labels: dev.jsonl and test.jsonl."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file. Give the name of a folder.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,7 +121,7 @@ def write(folder: Path, sample: Sample) -> tuple[Path, Path, Path]:
 
 
 def draw_gold(rng: random.Random, n_gold: int, seen: set[str]) -> pl.DataFrame:
-    """Take a sentence from each of many new reviews: none twice and none seen, even if written in other case or punctuation."""
+    """Take sentences from new reviews: none twice and none seen, whatever the case and punctuation."""
     gold: dict[str, Sentence] = {}
     while len(gold) < n_gold:
         sentence = rng.choice(write_review(rng).sentences)
@@ -170,7 +162,7 @@ def draw_themes(rng: random.Random, count: int, noise_factor: int) -> list[Theme
 
 
 def write_sentence(rng: random.Random, theme: Theme, rating: int, product: str, sloppy: bool) -> Sentence:
-    """Write one sentence: a clause, or two of the same aspect and mood, or two of other aspects and opposite mood ("but")."""
+    """Write one sentence: one clause, two of the same aspect and mood, or two of different ones ("but")."""
     frame = words()["frame"]
     good = rng.random() < GOOD[rating]
     text, aspects = write_clause(rng, theme, good, product), [theme.aspect]
@@ -196,7 +188,7 @@ def write_clause(rng: random.Random, theme: Theme, good: bool, product: str) -> 
 
 
 def fill(rng: random.Random, template: str, tables: Tables, product: str) -> str:
-    """Replace each {slot} by one of its fillers, which may hold slots; the theme's own slots come before the shared ones."""
+    """Replace each {slot} by one of its fillers, which may have slots too; the theme's own come first."""
     slots = {**words()["shared"], **tables, "product": [product]}
     while "{" in template:
         template = re.sub(r"\{(\w+)\}", lambda match: rng.choice(slots[match[1]]), template)

@@ -1,7 +1,8 @@
-"""A uniform sample of any number of sentences in bounded memory: every sentence has a random key, and those with the smallest keys stay.
+"""A uniform sample of a stream of sentences, in bounded memory.
 
-The key depends on the seed and the sentence's number alone, so the sample is the same whatever batches the sentences come in. Sentences are
-kept or left whole, because word vectors are learnt on them; every segment has the same chance.
+Every sentence gets a random key, and those with the smallest keys stay. The key depends only on the seed
+and the sentence's number, so the sample does not depend on the batches. Sentences stay or go as a whole,
+because word vectors are learnt on them; every segment has the same chance.
 """
 
 from __future__ import annotations
@@ -11,24 +12,25 @@ import polars as pl
 
 LARGEST = np.uint64(2**64 - 1)
 SLACK = 2
-"""So many times the sample is kept before what is too much is thrown out."""
+"""The sample may grow to this many times its size before it is cut."""
 
 
 def keys(numbers: np.ndarray, seed: int) -> np.ndarray:
-    """Return a random 64-bit key for each number (splitmix64, twice, so that seeds do not overlap)."""
+    """Return a random 64-bit key for each number (splitmix64 twice, so that seeds do not overlap)."""
     with np.errstate(over="ignore"):
         return mix(mix(numbers.astype(np.uint64)) ^ mix(np.full(1, seed, np.uint64)))
 
 
 def mix(values: np.ndarray) -> np.ndarray:
+    """Return splitmix64 of each value."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(values ^ (values >> np.uint64(31)))
 
 
-class Sample:
-    """Rows (one a segment, with the key of its sentence) of at most `most` segments; 0 keeps all."""
+class Reservoir:
+    """Keeps at most `most` rows, or all if `most` is 0; a row is a segment with the key of its sentence."""
 
     def __init__(self, most: int) -> None:
         self.most, self.largest_key = most, LARGEST

@@ -1,6 +1,7 @@
-"""What the topics mean (paper: "Aspect Interpretation"): keywords by G = A Eᵀ, share, coherence, typical segments.
+"""What the topics mean (paper: "Aspect Interpretation"): keywords, share, coherence, typical segments.
 
-Coherence is the mean NPMI of a topic's keyword pairs over the corpus, in −1…1; words that keep company have a high one.
+Keywords have the largest inner products with the topic vector, G = A Eᵀ. Coherence is the mean NPMI of a
+topic's keyword pairs over the corpus, −1…1: high if the keywords often occur in the same segments.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COPY = 0.6
 """Segments that share more of their words than this are near-copies."""
 SAMPLE = 200_000
 TYPICAL_WORDS = (4, 30)
-"""A typical segment has so many known words, so that it can be read at a glance."""
+"""A typical segment has this many known words: long enough to mean something, short enough to read."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Topic:
     id: int
     keywords: tuple[str, ...]
     weights: tuple[float, ...]  # inner products, largest first
-    share: float  # of the segments for which it is the most probable topic
+    share: float  # of the segments, those for which it is the most probable topic
     coherence: float  # NPMI, −1…1
-    typical: tuple[str, ...]  # segments of which the model is surest
+    typical: tuple[str, ...]  # the segments for which it is most probable
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def top_words(topics: np.ndarray, vectors: np.ndarray, n: int = N_KEYWORDS) -> t
 
 
 def typical(probability: np.ndarray, sample: Ragged, corpus: Corpus, rows: np.ndarray) -> list[int]:
-    """Return the sampled rows with the highest probability, each wording once."""
+    """Return the sampled rows with the highest probability, each text once."""
     lengths = sample.lengths
     fit = (lengths >= TYPICAL_WORDS[0]) & (lengths <= TYPICAL_WORDS[1])
     chosen: list[int] = []
@@ -131,7 +132,7 @@ def varied(texts: Sequence[str], order: np.ndarray, n: int = N_TYPICAL) -> list[
 
 
 def coherence(keywords: np.ndarray, tokens: Ragged, n_words: int) -> np.ndarray:
-    """Return the mean NPMI of the keyword pairs of each topic (keywords: K×n word ids), counted over segments."""
+    """Return the mean NPMI of each topic's keyword pairs over segments, K; `keywords` are word ids, K×n."""
     words = np.unique(keywords)
     column = np.full(n_words, -1)
     column[words] = np.arange(len(words))
@@ -145,7 +146,7 @@ def coherence(keywords: np.ndarray, tokens: Ragged, n_words: int) -> np.ndarray:
 
 
 def count_together(tokens: Ragged, column: np.ndarray, n: int) -> np.ndarray:
-    """Count the segments in which two of the n words stand together (n×n; the diagonal counts each alone)."""
+    """Count the segments that have two of the n words (n×n; the diagonal counts each word alone)."""
     from scipy.sparse import csr_matrix
 
     columns = column[tokens.ids]
@@ -159,7 +160,7 @@ def count_together(tokens: Ragged, column: np.ndarray, n: int) -> np.ndarray:
 
 
 def npmi(both: float, first: float, second: float) -> float:
-    """Normalised pointwise mutual information of two events; −1 if they never meet."""
+    """Return the normalised pointwise mutual information of two events; −1 if they never occur together."""
     if both == 0:
         return -1.0
     if both >= 1:

@@ -1,6 +1,7 @@
 """Word vectors (paper: E, V×D): skip-gram with negative sampling, by gensim.
 
-In: the corpus's sentences as word ids. Out: one vector per known word, learnt on this corpus alone and then fixed.
+In: the corpus's sentences as word ids. Out: one vector per known word, learnt on this corpus alone and
+then fixed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from aspectra.corpus import Ragged, Vocabulary
 from aspectra.progress import StageProgress
 
 ENOUGH_WORDS = 10_000_000
-"""By default the corpus is read until this many words were seen, but in at least FEWEST and at most MOST passes."""
+"""By default, read the corpus until this many words were seen, in at least FEWEST and at most MOST passes."""
 FEWEST, MOST = 5, 30
 
 

@@ -1,8 +1,9 @@
-"""The teacher's losses and gradients for one training step, by hand and compiled: several times as fast as autograd.
+"""The teacher's losses and gradients for one training step, by hand and compiled.
 
-The equations are those of model.py and losses.py; tests/test_gradient.py holds the result equal to autograd. Steps
-are so small that calls cost more than arithmetic, so a step is a few loops over the words of a batch and one matrix
-product per equation. Shapes: B segments, N words in all of them (one after the other, no padding), D, K, V as there.
+The equations are those of model.py and losses.py; a test holds the result equal to autograd, which takes
+several times as long, because steps are so small that calls cost more than arithmetic. Shapes: B
+segments, N words in all of them (one after the other, no padding), D vector width, K topics, V
+vocabulary.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ KINDS = {"mean": MEAN, "regular": REGULAR, "smooth": SMOOTH}
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function of arrays at its first call; the result is cached for the next process if possible."""
+    """Compile a function of arrays at its first call; cache the result on disk if possible."""
     try:
         return numba.njit(function, fastmath=True, cache=True)
     except RuntimeError:  # no folder that can be written to
@@ -32,7 +33,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def step(teacher: Teacher, config: TeacherConfig, words: Ragged) -> Losses:
-    """Set the gradient of every parameter for a batch of at least two segments, none empty; return the losses."""
+    """Set every parameter's gradient for a batch of two or more segments, none empty; return the losses."""
     classify, align = teacher.classify, teacher.align
     learnt = [align.weight, align.bias, classify.weight, classify.bias, teacher.topics]
     values = [parameter.detach().numpy() for parameter in learnt]
@@ -125,7 +126,7 @@ def unit_gradient(unit, lengths, gradient):  # type: ignore[no-untyped-def]
 
 @compiled
 def contrast(words, mixture, temperature):  # type: ignore[no-untyped-def]
-    """Return the contrastive loss of unit rows s_E and s_A (B×D each) and its gradient over their cosines, B×B."""
+    """Return the contrastive loss of unit rows s_E, s_A (B×D each) and its gradient by their cosines, B×B."""
     cosines, loss = np.dot(mixture, words.T), np.float32(0)
     scale = np.float32(1) / (len(words) * temperature)
     for i in range(len(cosines)):

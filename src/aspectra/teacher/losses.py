@@ -1,7 +1,7 @@
-"""The teacher's loss to read; training uses its compiled gradient in gradient.py, which a test holds equal to this.
+"""The teacher's loss, to read; training uses its compiled gradient in gradient.py, tested to be equal.
 
-The functions are the paper's equations for l_i and Ω, over tensors; `contrastive` and `penalty` return scalars.
-Shapes: B segments in a batch, D vector width, K topics.
+The functions are the paper's equations for l_i and Ω over tensors; `contrastive` and `penalty` return
+scalars. Shapes: B segments in a batch, D vector width, K topics.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def unit(rows: Tensor) -> Tensor:
 
 
 def contrastive(words: Tensor, topics: Tensor, temperature: float) -> Tensor:
-    """Return the mean of l_i: low if each segment's s_A (B×D) is close to its own s_E (B×D), far from the others'.
+    """Return the mean of l_i: low if each s_A (B×D) is close to its own s_E (B×D) and far from the others.
 
     The positive pair is not in the denominator. A batch of one has nothing to be contrasted with and costs 0.
     """

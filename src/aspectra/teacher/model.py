@@ -27,8 +27,8 @@ class Encoding:
 def attend(vectors: Tensor, mask: Tensor, align: nn.Linear, kind: str, smoothness: float) -> Tensor:
     """Return α (B×L): the weight of each word in its segment by mean, regular or smooth self-attention.
 
-    `vectors` are B×L×D, `mask` is 0/1, B×L, `align` is W, b. Teacher and student share this function: words there,
-    word pieces here.
+    `vectors` are B×L×D, `mask` is 0/1, B×L, `align` is W, b. Teacher and student share this function: the
+    teacher weighs words, the student word pieces.
     """
     uniform = mask / mask.sum(1, keepdim=True)  # B×L
     if kind == "mean":

@@ -1,7 +1,8 @@
-"""Training of the teacher (paper: "Self-Supervised Contrastive Learning"): segments in, a trained `Teacher` out.
+"""Training of the teacher (paper: "Self-Supervised Contrastive Learning").
 
-Topics start as k-means centroids: of the word vectors, or in a small corpus of the segments. Then they learn by
-contrast, a batch of segments at a time. The loss is in losses.py, its compiled gradient in gradient.py.
+In: segments as word ids, and word vectors. Out: a trained `Teacher` and the history of its losses.
+Topics start as k-means centroids: of the word vectors, or in a small corpus of the segments. Then they
+learn by contrast, a batch at a time. The loss is in losses.py, its compiled gradient in gradient.py.
 """
 
 from __future__ import annotations

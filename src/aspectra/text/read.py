@@ -1,7 +1,8 @@
-"""Files of reviews → record batches (polars frames), streamed: CSV, TSV, JSONL, Parquet and text (one review a line), also gzipped.
+"""Files of reviews → frames of rows, as a stream: CSV, TSV, JSONL, Parquet and text, also gzipped.
 
-Rows that cannot be used are counted in `Source.skipped`, with their line numbers. What makes the whole file unusable (encoding, a quote
-that never closes, NUL bytes, no text column) is an InputError with the remedy.
+A text file has one review per line. Rows that cannot be used are counted in `Source.skipped`, with their
+line numbers. What makes the whole file unusable (encoding, a quote that never closes, NUL bytes, no text
+column) is an InputError that says what to do.
 """
 
 from __future__ import annotations
@@ -27,18 +28,10 @@ BATCH = 20_000
 LONGEST_FIELD = 64 * 2**20
 FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
 TEXT_NAMES = (
-    "text",
-    "review",
-    "reviewtext",
-    "reviewbody",
-    "reviewcontent",
-    "content",
-    "body",
-    "comment",
-    "comments",
-    "sentence",
-    "segment",
-)
+    "text", "review", "reviewtext", "reviewbody", "reviewcontent", "content", "body", "comment", "comments",
+    "sentence", "segment",
+)  # fmt: skip
+"""Names of text columns, likeliest first; compared without case, spaces and punctuation."""
 
 Lines = Iterator[str]
 Numbered = tuple[Sequence[int], pl.DataFrame]
@@ -51,20 +44,20 @@ class Skipped:
     rows: list[tuple[str, int, str]] = field(default_factory=list)
 
     def summary(self) -> list[str]:
-        """Say each reason once, with how many rows and which."""
-        said = []
+        """Return one line per file and reason, with the number of rows and the first line numbers."""
+        lines = []
         for file, reason in dict.fromkeys((file, reason) for file, _, reason in self.rows):
             numbers = [number for other, number, why in self.rows if (other, why) == (file, reason)]
             shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
-            said.append(
+            lines.append(
                 f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})"
             )
-        return said
+        return lines
 
 
 @dataclass
 class Source:
-    """Reviews in one or several files of the same columns."""
+    """Reviews in one or several files with the same columns."""
 
     paths: list[Path]
     text_column: str
@@ -73,7 +66,7 @@ class Source:
     skipped: Skipped = field(default_factory=Skipped)
 
     def batches(self, size: int = BATCH) -> Iterator[pl.DataFrame]:
-        """Yield frames of at most `size` rows, every one with text; forgets what an earlier pass skipped."""
+        """Yield frames of at most `size` rows, all with text; `skipped` starts anew."""
         self.skipped.rows.clear()
         some = False
         for path in self.paths:
@@ -104,21 +97,22 @@ class Source:
             text = text.cast(pl.String)
         if text.dtype != pl.String:
             raise InputError(
-                f"Column {self.text_column!r} of {path} holds {text.dtype}, not text. Name another with --text-column."
+                f"Column {self.text_column!r} of {path} holds {text.dtype}, not text. "
+                "Name another with --text-column."
             )
         blank = text.is_null() | (text.str.strip_chars() == "")
         self.skipped.rows += [(path.name, numbers[place], "without text") for place in blank.arg_true()]
         return frame.with_columns(text).filter(~blank)
 
     def fingerprint(self) -> list[str]:
-        """Return what the result depends on: the files' content and the column read, not their names."""
+        """Return what the result depends on: the content, encoding and text column, not the files' names."""
         return [self.text_column, self.encoding, *(checksum(path) for path in self.paths)]
 
 
 def open_source(
     patterns: list[str], text_column: str | None = None, id_column: str | None = None, encoding: str = "utf-8"
 ) -> Source:
-    """Find the files and the text column, and check what can be checked before reading it all."""
+    """Find the files and the text column, and check what can be checked before reading everything."""
     try:
         "".encode(encoding)
     except LookupError:
@@ -128,7 +122,7 @@ def open_source(
 
 
 def find_text_column(path: Path, text_column: str | None, id_column: str | None, encoding: str) -> str:
-    """Return the column to read: the one named, or the one that a file's first rows make likely."""
+    """Return the column to read: the one named, or a guess by the file's first rows."""
     first: pl.DataFrame | None = next(
         (frame for _, frame in read_frames(path, encoding, 1000, Skipped())), None
     )
@@ -137,13 +131,14 @@ def find_text_column(path: Path, text_column: str | None, id_column: str | None,
     text_column = text_column or guess_text_column(first, path)
     if id_column == text_column:
         raise InputError(
-            f"Column {id_column!r} cannot be both the id and the text. Name another --id-column or --text-column."
+            f"Column {id_column!r} cannot be both the id and the text. "
+            "Name another --id-column or --text-column."
         )
     return text_column
 
 
 def find_files(patterns: list[str]) -> list[Path]:
-    """Return the files that paths, globs and folders stand for; a folder for all files in it of a known format, sorted."""
+    """Return the files of paths, globs and folders; a folder gives all its files of known formats, sorted."""
     found: list[Path] = []
     for pattern in patterns:
         matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))
@@ -154,13 +149,13 @@ def find_files(patterns: list[str]) -> list[Path]:
     for path in found:
         if kind(path) not in FORMATS:
             raise InputError(
-                f"{path} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz."
+                f"The format of {path} is unknown. Known: {', '.join(FORMATS)}, each also with .gz."
             )
     return found
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files of a known format in a folder and those below it; names that begin with . or _ are left out."""
+    """Return the files of a known format in a folder and below; names that start with . or _ are left out."""
     below = (path for path in sorted(folder.rglob("*")) if path.is_file() and kind(path) in FORMATS)
     found = [
         path
@@ -175,12 +170,12 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def kind(path: Path) -> str:
-    """Return the suffix that tells the format, without .gz."""
+    """Return the suffix that says the format, without .gz."""
     return (Path(path.stem) if path.suffix == ".gz" else path).suffix.lower()
 
 
 def guess_text_column(frame: pl.DataFrame, path: Path) -> str:
-    """Take the column with a telling name, or the only one with long texts."""
+    """Return the column with a usual name, or the only one with long texts."""
     plain = {"".join(filter(str.isalnum, name.lower())): name for name in reversed(frame.columns)}
     for name in TEXT_NAMES:
         if name in plain:
@@ -207,10 +202,13 @@ def read_frames(path: Path, encoding: str, size: int, skipped: Skipped) -> Itera
             yield from collect(parse(path, open_lines(path, encoding), skipped), size)
     except UnicodeError:
         raise InputError(
-            f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. Say how it is encoded, e.g. --encoding latin-1."
+            f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. "
+            "Name its encoding, e.g. --encoding latin-1."
         ) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path} is not a whole gzip file ({error}). Get it again.") from None
+        raise InputError(
+            f"{path} is not a complete gzip file ({error}). Download or copy it again."
+        ) from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
 
@@ -220,14 +218,15 @@ def open_binary(path: Path) -> io.BufferedReader | gzip.GzipFile:
 
 
 def open_lines(path: Path, encoding: str) -> Lines:
-    """Yield decoded lines with their ends; a NUL byte is an error."""
+    """Yield decoded lines with their line ends; a NUL byte is an error."""
     with io.TextIOWrapper(
         open_binary(path), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline=""
     ) as lines:
         for number, line in enumerate(lines, 1):
             if "\0" in line:
                 raise InputError(
-                    f"{path} has a NUL byte in line {number}: not plain text. If it is UTF-16, say --encoding utf-16."
+                    f"{path} has a NUL byte in line {number}: not plain text. "
+                    "If it is UTF-16, add --encoding utf-16."
                 )
             yield line
 
@@ -245,7 +244,7 @@ def first_bad_byte(path: Path, encoding: str) -> str:
 
 
 def collect(rows: Iterator[tuple[int, dict[str, Any]]], size: int) -> Iterator[Numbered]:
-    """Gather numbered rows into frames; a column stays, empty, where later rows lack it."""
+    """Collect numbered rows in frames; a column that later rows lack stays, with nulls."""
     names: dict[str, None] = {}
     while batch := list(itertools.islice(rows, size)):
         names |= dict.fromkeys(name for _, row in batch for name in row)
@@ -253,7 +252,7 @@ def collect(rows: Iterator[tuple[int, dict[str, Any]]], size: int) -> Iterator[N
 
 
 def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
-    """Build a frame; values that polars cannot type alike within the batch become text."""
+    """Build a frame; a column of mixed or nested values becomes JSON text."""
     columns: dict[str, pl.Series] = {}
     for name in names:
         values = [row.get(name) for row in rows]
@@ -282,11 +281,7 @@ def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
             row = json.loads(line)
             if "\\ud" in line.lower():
                 json.dumps(row, ensure_ascii=False).encode()
-        except (
-            json.JSONDecodeError,
-            RecursionError,
-            UnicodeEncodeError,
-        ):  # the last: half a character, as in a cut emoji
+        except (json.JSONDecodeError, RecursionError, UnicodeEncodeError):  # the last: half of an emoji
             row = None
         if isinstance(row, dict):
             yield number, row
@@ -300,7 +295,7 @@ def find_delimiter(header: str) -> str:
 
 
 def csv_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Read rows under a header; the delimiter of a .csv is the commonest of , ; and tab in it."""
+    """Yield the rows below the header, as dictionaries."""
     header_line = next(lines, "")
     delimiter = "\t" if kind(path) == ".tsv" else find_delimiter(header_line)
     csv.field_size_limit(LONGEST_FIELD)
@@ -326,8 +321,11 @@ def csv_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, 
 
 def csv_fault(error: str, line: int) -> str:
     if "unexpected end" in error or "field larger" in error:
-        return f"the quote opened in line {line} never closes. Close it, or double the quote if it is part of the text."
-    return f"line {line} cannot be read as CSV ({error}). Mend the line."
+        return (
+            f"the quote opened in line {line} never closes. "
+            "Close it, or double the quote if it is part of the text."
+        )
+    return f"line {line} cannot be read as CSV ({error}). Fix the line."
 
 
 def check_header(path: Path, header: list[str]) -> None:
@@ -349,7 +347,7 @@ def parquet_frames(path: Path, size: int) -> Iterator[Numbered]:
     import pyarrow.parquet
 
     if path.suffix == ".gz":
-        raise InputError(f"{path}: Parquet is compressed already. Unpack it first: gunzip {path}")
+        raise InputError(f"{path}: Parquet files are not read through gzip. Unpack it first: gunzip {path}")
     first = 1
     try:
         for batch in arrow.parquet.ParquetFile(path).iter_batches(batch_size=size):
@@ -357,4 +355,6 @@ def parquet_frames(path: Path, size: int) -> Iterator[Numbered]:
             yield range(first, first + len(frame)), frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
             first += len(frame)
     except arrow.ArrowInvalid as error:
-        raise InputError(f"{path} is not a whole Parquet file ({error}).") from None
+        raise InputError(
+            f"{path} is not a complete Parquet file ({error}). Download or copy it again."
+        ) from None

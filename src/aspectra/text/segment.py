@@ -1,8 +1,8 @@
-"""Reviews in, segments out: sentences, or clauses that come close to elementary discourse units (EDUs).
+"""Reviews in, segments out: sentences, or clauses that are close to elementary discourse units (EDUs).
 
-Sentences come from sentencex, repaired where reviews are messier than its rules; clauses come from our own rules. Every rule is a
-pattern and its replacement, which puts a mark where a segment starts or takes one back, and changes nothing else: a review loses
-nothing but white space.
+Sentences come from sentencex, repaired where reviews are messier than its rules; clauses come from our
+own rules. A rule is a pattern and a replacement that adds or removes a mark where a segment starts.
+Rules change nothing else, so a review loses only white space.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BETWEEN = f"${{1}}{MARK}${{2}}"
 JOINED = "${1}${2}"
 Rule = tuple[str, str]
 
-# After sentencex: ends that it misses in reviews, and false ends that are taken back.
+# After sentencex: ends that it misses in reviews, and false ends that are removed.
 SENTENCE_RULES: tuple[Rule, ...] = (
     (r"[\n\r\x0b\x0c\x{85}\x{2028}\x{2029}]+", f" {MARK}"),
     (r"([!?]{2,}\s*|[:;]-?[)D]\s+)(\p{L})", BETWEEN),
@@ -27,7 +27,10 @@ SENTENCE_RULES: tuple[Rule, ...] = (
     (rf"((?:^|{MARK})\s*\(?\d{{1,2}}[.)]\s*){MARK}", JOINED),
 )
 # sentencex takes the inch marks of two TVs for a quotation, and "me." for Maine.
-STARTS = "i|it|its|the|this|these|my|we|but|so|if|they|there|you|and|all|no|not|very|great|good|would|will|love|works|also"
+STARTS = (
+    "i|it|its|the|this|these|my|we|but|so|if|they|there|you|and|all|no|not|very|great|good|would|will|love"
+    "|works|also"
+)
 UNITS = "approx|lbs?|oz|yrs?|hrs?|mins?|def|incl|max|appt|misc|est|tech"
 ENGLISH_SENTENCE_RULES: tuple[Rule, ...] = (
     (r'([A-Za-z0-9]{2}[.!?]+["”’)\]]*\s+)([A-Z])', BETWEEN),
@@ -36,19 +39,28 @@ ENGLISH_SENTENCE_RULES: tuple[Rule, ...] = (
     (rf"\b((?i:{UNITS})\.\s*){MARK}([a-z0-9])", JOINED),
 )
 
-# A clause starts where one of these follows: a subject, a finite verb, or a short noun phrase with a finite verb.
+# A clause starts where this follows: a subject, a finite verb, or a short noun phrase with a finite verb.
 WORD = r"[\w'’/-]+"
 SHORT = r"(?:['’ ]{1,2}(?:m|s|re|ve|ll|d))?"
 PRONOUN = rf"(?:i|you|he|she|it|we|they|there|im|ive|its){SHORT}"
 SUBJECT = rf"(?:{PRONOUN}|(?:this|that|these|those|everyone|everything|nothing|someone|something){SHORT})"
-DETERMINER = "(?:the|an?|my|your|our|his|her|their|its|this|that|these|those|some|any|all|no|every|each|both|most|other|another|one)"
-NEGATED = r"(?:is|are|was|were|has|have|had|do|does|did|ca|could|wo|would|should)n['’]?t"
-AUXILIARY = rf"(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|should|may|might|must|cannot|wo|ca|{NEGATED})"
-BASE = (
-    "feel|look|work|fit|make|get|come|seem|keep|hold|need|want|give|take|say|find|use|connect|stay|start|stop|turn|fall|love|like"
-    "|provide|play|add|wear|appear|allow"
+DETERMINER = (
+    "(?:the|an?|my|your|our|his|her|their|its|this|that|these|those|some|any|all|no|every|each|both|most"
+    "|other|another|one)"
 )
-PAST = "made|got|went|came|kept|held|gave|took|said|found|bought|saw|felt|left|broke|fell|sent|wore|thought|told|began|read"
+NEGATED = r"(?:is|are|was|were|has|have|had|do|does|did|ca|could|wo|would|should)n['’]?t"
+AUXILIARY = (
+    "(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|should|may|might|must|cannot|wo|ca"
+    rf"|{NEGATED})"
+)
+BASE = (
+    "feel|look|work|fit|make|get|come|seem|keep|hold|need|want|give|take|say|find|use|connect|stay|start"
+    "|stop|turn|fall|love|like|provide|play|add|wear|appear|allow"
+)
+PAST = (
+    "made|got|went|came|kept|held|gave|took|said|found|bought|saw|felt|left|broke|fell|sent|wore|thought"
+    "|told|began|read"
+)
 OTHER = "sounds|runs|goes|see|go|buy|put|pay|try|hope|think|know|wish|be|return|recommend"
 FINITE = rf"(?:am|{AUXILIARY}|(?:{BASE})s?|{PAST}|{OTHER}|[a-z]{{2,}}ed)"
 ADVERB = (
@@ -60,13 +72,13 @@ SUBORDINATOR = "(?:because|since|although|though|unless|until|whereas|where|when
 RELATIVE = rf"that (?:{SUBJECT} |{FINITE}\b|{DETERMINER} |{ADVERB} |{WORD}s )"
 GERUND = "(?:after|before|of|for|by) [a-z]+ing (?:the|an?|my|your|it|them|this) "
 THINKING = (
-    "think|thought|guess|wish|hope|hoping|know|knew|says?|said|found|out|believe|sure|glad|happy|disappointed|feel|forget|forgot"
-    "|realized?|see|mean|bet|told|me|assume|tell"
+    "think|thought|guess|wish|hope|hoping|know|knew|says?|said|found|out|believe|sure|glad|happy"
+    "|disappointed|feel|forget|forgot|realized?|see|mean|bet|told|me|assume|tell"
 )
-# No clause ends in one of these words: the mark belongs before them, where another rule has put it, or nowhere.
+# No clause ends in one of these words: a mark after them is removed.
 NEVER_LAST = (
-    "a|the|and|but|or|so|if|that|than|as|even|not|when|because|since|what|how|why|where|which|while|though|although|until|unless"
-    "|once|after|before|like|then|also|overall|however|whether|who|first|nothing|soon|an|of|to|with|from|about|for|by"
+    "a|the|and|but|or|so|if|that|than|as|even|not|when|because|since|what|how|why|where|which|while|though"
+    "|although|until|unless|once|after|before|like|then|also|overall|however|whether|who|first|nothing|soon|an|of|to|with|from|about|for|by"
 )
 
 PUNCTUATION_RULES: tuple[Rule, ...] = (
@@ -75,14 +87,15 @@ PUNCTUATION_RULES: tuple[Rule, ...] = (
 )
 ENGLISH_CLAUSE_RULES: tuple[Rule, ...] = (
     (
-        rf"(?i)(, )((?:(?:but|so|which|who|however|as|without|despite|not|{SUBORDINATOR}) |(?:and|or) {CLAUSE}|{SUBJECT} "
-        rf"|{NOUN_CLAUSE}|(?:{WORD} ){{1,3}}?{AUXILIARY} ))",
+        rf"(?i)(, )((?:(?:but|so|which|who|however|as|without|despite|not|{SUBORDINATOR}) "
+        rf"|(?:and|or) {CLAUSE}|{SUBJECT} |{NOUN_CLAUSE}|(?:{WORD} ){{1,3}}?{AUXILIARY} ))",
         BETWEEN,
     ),
     (rf"(?i)( )(but |so (?:that )?{SUBJECT} |(?:and|or) {CLAUSE})", BETWEEN),
     (
-        rf"(?i)( )((?:(?:and|but|so|or|even|just|simply|only|especially|as) )?{SUBORDINATOR} |{RELATIVE}|{GERUND}"
-        rf"|(?:who|which|without|despite|based on) |(?:than|as|like|after|before) {PRONOUN} )",
+        rf"(?i)( )((?:(?:and|but|so|or|even|just|simply|only|especially|as) )?{SUBORDINATOR} "
+        rf"|{RELATIVE}|{GERUND}|(?:who|which|without|despite|based on) "
+        rf"|(?:than|as|like|after|before) {PRONOUN} )",
         BETWEEN,
     ),
     (rf"(?i)( (?:{THINKING}) )({SUBJECT} |{NOUN_CLAUSE} )", BETWEEN),
@@ -94,11 +107,11 @@ ENGLISH_CLAUSE_RULES: tuple[Rule, ...] = (
 
 
 def split_reviews(texts: pl.Series, segment: str = "sentence", language: str = "en") -> pl.DataFrame:
-    """Split each review into segments, in order, without losing a character other than white space.
+    """Split each review into segments, in order; only white space is lost.
 
-    `segment` is "sentence", "clause" or "none" (the whole review). Returns the columns review (position in `texts`), sentence
-    (running number, unique over the reviews of this call) and text (stripped). Reviews that are null or blank give no rows.
-    Clause rules for words exist in English only; in other languages clauses end at punctuation.
+    `segment` is "sentence", "clause" or "none" (the whole review). Returns the columns review (position in
+    `texts`), sentence (running number over all reviews of this call) and text (stripped). Reviews that are
+    null or blank give no rows. In languages other than English, clauses end only at punctuation.
     """
     if segment not in SEGMENTS:
         raise ConfigError(f"segment must be one of {', '.join(SEGMENTS)}, got {segment!r}.")
@@ -133,7 +146,7 @@ def apply_rules(texts: pl.Series, rules: Iterable[Rule]) -> pl.Series:
 
 
 def explode_marks(frame: pl.DataFrame, marked: pl.Series) -> pl.DataFrame:
-    """Give each marked part its own row; parts without a letter or digit join the part before, or at the start the one after."""
+    """Give each marked part its own row; a part without letters or digits joins its neighbour."""
     bare = rf"{MARK}([^\p{{L}}\p{{N}}{MARK}]*)({MARK}|$)"
     while marked.str.contains(bare).any():  # each pass halves a chain of such parts
         marked = marked.str.replace_all(bare, JOINED)

@@ -1,8 +1,8 @@
-"""Segments → lemmas (paper: preprocessing). Punctuation and stop words go, inflected forms meet in their lemma, numbers stay.
+"""Segments → lemmas (paper: preprocessing), without punctuation and stop words; numbers stay.
 
-Occurrences are handled by polars and numpy; Python sees each distinct word form (a *type*) once. A contraction counts as its longest part,
-and an English negated auxiliary ("don't") as a stop word. Negation itself is dropped, as in the paper: it changes what is said
-of an aspect, not which aspect is spoken of.
+Occurrences are handled by polars and numpy; Python sees each distinct word form (a *type*) once. A
+contraction counts as its longest part, and an English negated auxiliary ("don't") as a stop word.
+Negation is dropped, as in the paper: it changes what is said about an aspect, not the aspect.
 """
 
 from __future__ import annotations
@@ -17,68 +17,20 @@ import polars as pl
 from aspectra.errors import ConfigError
 
 TOKEN = r"\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'\p{L}+)*"
-"""A number with its decimals, or a word with its apostrophes; a lone mark (as emoji have) is no word."""
+"""A number with its decimals, or a word with its apostrophes."""
 
 # Words of scikit-learn's stop list that carry meaning in reviews.
-KEPT = frozenset(
-    [
-        "amount",
-        "back",
-        "bill",
-        "bottom",
-        "call",
-        "computer",
-        "describe",
-        "detail",
-        "empty",
-        "fill",
-        "fire",
-        "front",
-        "full",
-        "interest",
-        "move",
-        "name",
-        "part",
-        "show",
-        "side",
-        "system",
-        "thick",
-        "thin",
-        "top",
-    ]
-)
-# Function words which that list lacks, and what is left of contractions typed without their apostrophe.
-DROPPED = frozenset(
-    [
-        "did",
-        "does",
-        "doing",
-        "don",
-        "dont",
-        "didnt",
-        "doesnt",
-        "isnt",
-        "wasnt",
-        "wont",
-        "wouldnt",
-        "im",
-        "ive",
-        "id",
-        "ill",
-        "ll",
-        "ve",
-        "youre",
-        "thats",
-        "theres",
-        "having",
-        "just",
-        "really",
-        "got",
-        "going",
-        "gone",
-        "went",
-    ]
-)
+KEPT = frozenset((
+    "amount", "back", "bill", "bottom", "call", "computer", "describe", "detail", "empty", "fill",
+    "fire", "front", "full", "interest", "move", "name", "part", "show", "side", "system", "thick",
+    "thin", "top",
+))  # fmt: skip
+# Function words that the list lacks, and contractions typed without their apostrophe.
+DROPPED = frozenset((
+    "did", "does", "doing", "don", "dont", "didnt", "doesnt", "isnt", "wasnt", "wont", "wouldnt", "im",
+    "ive", "id", "ill", "ll", "ve", "youre", "thats", "theres", "having", "just", "really", "got",
+    "going", "gone", "went",
+))  # fmt: skip
 # Where the lemmatiser's dictionary picks a rare reading.
 EXCEPTIONS = {
     "gone": "go",
@@ -94,7 +46,7 @@ EXCEPTIONS = {
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of N texts: `codes` index `types`, `lengths` cut them into texts."""
+    """The tokens of N texts: `codes` are positions in `types`, `lengths` the number of tokens per text."""
 
     types: list[str]
     codes: np.ndarray  # int32, one per occurrence
@@ -137,13 +89,13 @@ def check_language(language: str) -> None:
 
 
 def lemmas(types: Iterable[str], language: str) -> list[str | None]:
-    """Return the lemma of each word form; None for one that carries no meaning."""
+    """Return the lemma of each word form; None for a stop word or a lone letter."""
     stops = stop_words(language)
     return [lemma(word, language, stops) for word in types]
 
 
 def lemma(word: str, language: str, stops: frozenset[str]) -> str | None:
-    """Lemmatise one lower-case token; None for a stop word or a lone letter."""
+    """Return the lemma of one lower-case word form, or None."""
     import simplemma
 
     if language == "en" and word.endswith("n't"):
@@ -167,12 +119,12 @@ def lemma(word: str, language: str, stops: frozenset[str]) -> str | None:
 
 
 def plural(word: str) -> bool:
-    """Tell whether an English form unknown to the dictionary ("dvds") ends as a plural does."""
+    """Tell whether an English word that the dictionary lacks ("dvds") looks like a plural."""
     return len(word) > 2 and word[-1] == "s" and word[-2] not in "aeiousy'"
 
 
 def known(types: Iterable[str], language: str) -> np.ndarray:
-    """Tell for each word form whether the language's dictionary has it; numbers count as known."""
+    """Tell for each word form whether it is in the language's dictionary; numbers count as known."""
     import simplemma
 
     return np.array(

@@ -1,4 +1,7 @@
-"""Labelled frames → a file: Parquet, CSV (with the mark that makes Excel read UTF-8) or JSONL by its suffix; whole or not at all."""
+"""Frames → one file, completely or not at all: Parquet, CSV or JSONL, by its suffix.
+
+A CSV starts with a byte order mark, so that Excel reads it as UTF-8.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ FORMATS = (".parquet", ".csv", ".jsonl")
 
 
 def check_output(path: Path) -> None:
-    """Raise before any work is done if the output cannot be written."""
+    """Raise InputError, before any work is done, if the output cannot be written."""
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: the output must end in {', '.join(FORMATS)}.")
     if path.is_dir():
@@ -33,7 +36,7 @@ def check_output(path: Path) -> None:
 
 
 def write_frames(frames: Iterable[pl.DataFrame], path: Path) -> int:
-    """Write frames as they come; return the number of rows. A failure leaves an earlier file as it was."""
+    """Write frames one by one and return the number of rows; a failure leaves an older file as it was."""
     with atomic_path(path) as temporary:
         if path.suffix == ".parquet":
             return write_parquet(frames, temporary)
@@ -49,7 +52,7 @@ def write_csv(frames: Iterable[pl.DataFrame], file: BinaryIO) -> int:
         columns = columns or frame.columns
         if frame.columns != columns:
             late = ", ".join(sorted(set(columns) ^ set(frame.columns))) or "their order"
-            raise InputError(f"The carried columns change after row {rows} ({late}). Write .jsonl instead.")
+            raise InputError(f"The input's columns change after row {rows} ({late}). Write .jsonl instead.")
         rows += len(frame)
     return rows
 
@@ -90,7 +93,8 @@ def write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> int:
                 writer.write_table(table.cast(writer.schema))
             except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError, ValueError) as error:
                 raise InputError(
-                    f"The carried columns or their types change after row {rows} ({error}). Write .jsonl instead."
+                    f"The input's columns or their types change after row {rows} ({error}). "
+                    "Write .jsonl instead."
                 ) from None
             rows += len(frame)
     finally:
