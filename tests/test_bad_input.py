@@ -41,13 +41,33 @@ UNUSABLE: dict[str, tuple[str, bytes, str]] = {
     "a header only": ("x.csv", b"id,text\n", "x.csv is empty: no review in it."),
     "blank lines only": ("x.txt", b" \n\n", "left out 2 rows without text (line 1, 2)."),
     "no text column": ("x.csv", b"id,stars\n1,5\n", "among id, stars. Name it: --text-column NAME."),
-    "nulls only": ("x.jsonl", b'{"text": null}\n{"text": null}\n', "left out 2 rows without text (line 1, 2)."),
-    "latin-1 bytes": ("x.csv", "id,text\n1,schön\n".encode("latin-1"), "byte 0xf6 in line 2. Name its encoding"),
-    "an open quote": ("x.csv", b'id,text\n1,fine\n2,"never\n3,closed\n', "the quote opened in line 3 never closes."),
+    "nulls only": (
+        "x.jsonl",
+        b'{"text": null}\n{"text": null}\n',
+        "left out 2 rows without text (line 1, 2).",
+    ),
+    "latin-1 bytes": (
+        "x.csv",
+        "id,text\n1,schön\n".encode("latin-1"),
+        "byte 0xf6 in line 2. Name its encoding",
+    ),
+    "an open quote": (
+        "x.csv",
+        b'id,text\n1,fine\n2,"never\n3,closed\n',
+        "the quote opened in line 3 never closes.",
+    ),
     "nul bytes": ("x.csv", b"text\nfine\nno\0t\n", "has a NUL byte in line 3: not plain text."),
-    "a cut gzip": ("x.csv.gz", gzip.compress(b"text\n" + b"fine\n" * 999)[:-20], "not a complete gzip file ("),
+    "a cut gzip": (
+        "x.csv.gz",
+        gzip.compress(b"text\n" + b"fine\n" * 999)[:-20],
+        "not a complete gzip file (",
+    ),
     "emoji only": ("x.txt", "👍👍\n❤️\n".encode() * 50, "have 0 words that occur 3 times or more"),
-    "three reviews": ("x.txt", b"Nice crema.\nLoud pump.\nToo dear.\n", "fewer than 4 topics. Give more reviews"),
+    "three reviews": (
+        "x.txt",
+        b"Nice crema.\nLoud pump.\nToo dear.\n",
+        "fewer than 4 topics. Give more reviews",
+    ),
 }
 
 
