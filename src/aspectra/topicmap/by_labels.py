@@ -77,8 +77,9 @@ def explain(
         aspect = aspects[number] if number < len(aspects) else None
         most = np.argsort(-votes[topic], kind="stable")[:2]
         mix = ", ".join(f"{votes[topic, other]:.0%} {aspects[other]}" for other in most)
-        agree = f"{round(agreement[topic] * SEARCHES)} of {SEARCHES} searches on resampled segments agree"
-        why = f"{aspect or 'Unmapped'} serves the labelled segments best (on this topic {mix}); {agree}."
+        best = f"{aspect or 'Leaving it unmapped'} fits the labelled segments best"
+        agree = f"{round(agreement[topic] * SEARCHES)} of {SEARCHES} searches on random draws of them agree"
+        why = f"{best}: those on this topic are {mix}. {agree}."
         result.append(Suggestion(topic, aspect, flags.get(aspect, "clear"), float(agreement[topic]), why))
     return result
 
