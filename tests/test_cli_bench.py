@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aspectra.bench import tables
+from aspectra.bench import results
 
 Call = Callable[..., Any]
 
@@ -21,7 +21,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_quality_prints_writes_and_inserts_the_tables(aspectra: Call, home: Path, tmp_path: Path) -> None:
     page = tmp_path / "results.md"
-    page.write_text("\n".join(tables.marks("quality")))
+    page.write_text("\n".join(results.marks("quality")))
     words = (
         "--systems",
         "majority,kmeans,teacher",

@@ -11,17 +11,16 @@ import pytest
 
 from aspectra.bench import runner
 from aspectra.bench.ablations import ABLATIONS
-from aspectra.bench.choose import choose_sets, choose_systems, quality_cells
 from aspectra.bench.protocol import Frozen, Task
-from aspectra.bench.runner import Cell, News, Outcome, run_cells
-from aspectra.bench.sets import SAMPLE
-from aspectra.bench.systems import SYSTEMS
+from aspectra.bench.runner import Cell, CellProgress, Outcome, quality_cells, run_cells
+from aspectra.bench.sets import SAMPLE, choose_sets
+from aspectra.bench.systems import SYSTEMS, choose_systems
 from aspectra.errors import InputError
 
 FAST = "majority,kmeans,lda,teacher,teacher+dev"
 
 
-def ignore(news: News) -> None:
+def ignore(progress: CellProgress) -> None:
     pass
 
 
@@ -91,8 +90,8 @@ def test_an_interrupted_benchmark_goes_on(home: Path) -> None:
     system = Counting(name="stopped")
     cells = [Cell(SAMPLE, system, seed) for seed in (0, 1, 2)]
 
-    def stop(news: News) -> None:
-        if news.stage == runner.FINISHED and len(system.calls) == 2:
+    def stop(progress: CellProgress) -> None:
+        if progress.stage == runner.FINISHED and len(system.calls) == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -110,9 +109,9 @@ def test_a_failure_is_an_outcome_and_is_tried_again(home: Path) -> None:
 
 
 def test_progress_ends_every_cell(home: Path, outcomes: list[Outcome]) -> None:
-    told: list[News] = []
+    told: list[CellProgress] = []
     run_cells(quality_cells((SAMPLE,), choose_systems(FAST), 1), None, home, 1, told.append)
-    assert [news.cell for news in told if news.stage == runner.FINISHED] == FAST.split(",")
+    assert [one.cell for one in told if one.stage == runner.FINISHED] == FAST.split(",")
 
 
 def test_the_record_says_how_it_was_made(outcomes: list[Outcome]) -> None:
@@ -144,7 +143,7 @@ def test_without_data_the_sample_is_measured() -> None:
 
 
 def test_only_sets_that_are_whole_are_chosen(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds none of the sets citysearch, tv"):
+    with pytest.raises(InputError, match="none of the sets citysearch, tv"):
         choose_sets(None, tmp_path)
 
 

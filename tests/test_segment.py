@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from aspectra.bench.segments import clause_boundaries
+from aspectra.bench.clauses import clause_boundaries
 from aspectra.errors import ConfigError, InputError
 from aspectra.text.segment import split_reviews
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from aspectra.bench import growth, measuring, speed
+from aspectra.bench import growth, processes, speed, speed_tables
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 
@@ -59,11 +59,18 @@ def test_the_exponent_is_one_where_cost_is_in_proportion() -> None:
 
 
 def test_clauses_need_data() -> None:
-    assert measuring.choose(None, None) == ("stages", "student", "growth")
+    assert speed_tables.choose_parts(None, None) == ("stages", "student", "growth")
     with pytest.raises(InputError, match=r"No \*-dev\.asp files in .*oposum"):
-        measuring.clause_grid(Path("nowhere"))
+        speed_tables.clause_grid(Path("nowhere"))
 
 
 def test_unknown_parts_are_refused() -> None:
     with pytest.raises(InputError, match=r"No part size\. There are stages, student, clauses, growth"):
-        measuring.choose(("size",), None)
+        speed_tables.choose_parts(("size",), None)
+
+
+def test_a_command_is_measured_alone_and_with_its_children() -> None:
+    alone, alone_gb = processes.measured(["--version"])
+    family, family_gb = processes.measured_with_children(["--version"])
+    assert min(alone, family) > 0.05
+    assert min(alone_gb, family_gb) > 0.001

@@ -93,10 +93,10 @@ def test_unknown_ablations_are_refused() -> None:
 
 
 def test_tables_go_between_their_marks_and_nothing_else_changes(tmp_path: Path) -> None:
-    begin, end = tables.marks("quality")
+    begin, end = results.marks("quality")
     page = tmp_path / "results.md"
     page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
-    tables.insert(page, "quality", "new")
+    results.insert(page, "quality", "new")
     assert page.read_text() == f"before\n{begin}\n\nnew\n\n{end}\nafter\n"
 
 
@@ -108,7 +108,7 @@ def test_a_page_without_marks_is_refused(tmp_path: Path, text: str | None, why: 
     if text:
         page.write_text(text)
     with pytest.raises(InputError, match=why):
-        tables.insert(page, "quality", "new")
+        results.insert(page, "quality", "new")
 
 
 def test_results_are_written_as_json_markdown_and_figures(tmp_path: Path) -> None:

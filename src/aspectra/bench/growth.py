@@ -1,6 +1,7 @@
-"""How time and memory of each stage grow with the number of segments: one process a size, stages timed by their own progress reports.
+"""How time and memory of each stage grow with the number of segments.
 
-`python -m aspectra.bench.growth REVIEWS.parquet SEGMENTS` runs all stages on the file and prints seconds and peak memory as JSON.
+Each size runs in a process of its own; stages are timed by their progress reports. The process is
+`python -m aspectra.bench.growth REVIEWS.parquet SEGMENTS`, which prints seconds and peak memory as JSON.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from aspectra.bench.processes import peak_gb
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus
 from aspectra.progress import StageProgress
@@ -83,16 +85,6 @@ def measure(path: Path, size: int) -> dict[str, Any]:
         detector.label_segments(segments[start : start + CHUNK])
     note("label", 1.0)
     return {"segments": len(segments), "seconds": seconds, "peak_gb": peaks}
-
-
-def peak_gb() -> float:
-    """Return the peak memory of this process so far; Linux only, else NaN."""
-    status = Path("/proc/self/status")
-    return (
-        int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024 / 1e9
-        if status.exists()
-        else float("nan")
-    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""The protocol in code: what a system may see, what it must give, and a test set that opens once, to a frozen system only.
+"""The protocol in code: what a system may see, what it must return, and a test set that opens once.
 
-A `Task` is one set with one seed: the unlabelled corpus and dev, and the fits that its systems share. A `System` makes of it a `Frozen`:
-A probabilities a segment. The `Exam` holds test: while it is sealed, even opening one of its files is an error.
+A `Task` is one set with one seed: the unlabelled corpus, dev, and the fits that its systems share. A `System`
+turns it into a `Frozen`, which gives the A aspects' probabilities for each segment. The `Exam` holds test. While
+it is sealed, opening one of its files is an error; it opens once, for a frozen system. Whatever is scored on
+test, here and in benchmarks/, goes through it.
 """
 
 from __future__ import annotations
@@ -19,32 +21,28 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import polars as pl
 
 from aspectra import rundir
-from aspectra.bench.sets import BenchmarkSet, Seeds
-from aspectra.bench.versions import FIT_CODE, code_mark
+from aspectra.bench.sets import BenchmarkSet, Read, Seeds
+from aspectra.bench.versions import fit_key
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import Gold
+from aspectra.evaluate import Gold, Scores, SegmentLabeller, score
 from aspectra.progress import Progress, quiet
 from aspectra.topicmap.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
 
 
-class Labeller(Protocol):
-    """The teacher alone, or with its student."""
-
-    def label_segments(self, segments: Any) -> pl.DataFrame: ...
-
-
 class ProtocolError(Exception):
-    """A system did what would make its score worthless; a bug, so it keeps its traceback."""
+    """A system did something that makes its score worthless. This is a bug, so it keeps its traceback."""
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """A fitted system: N×A probabilities for N segments, in the order of the task's aspects, and what is worth knowing of the fit."""
+    """A fitted system: a function from N segments to N×A probabilities, in the order of the task's aspects.
+
+    `facts` are worth knowing of the fit; they go into the record.
+    """
 
     probabilities: Probabilities
     facts: dict[str, Any] = field(default_factory=dict)
@@ -52,7 +50,7 @@ class Frozen:
 
 @dataclass(frozen=True)
 class Task:
-    """What a system may see of one set, with one seed; `home` keeps the fits."""
+    """What a system may see of one set, with one seed. `home` is the folder for the fits."""
 
     bench: BenchmarkSet
     data: Path
@@ -76,22 +74,23 @@ class Task:
     @property
     def run(self) -> Path:
         """The folder of the fit that the set's systems share."""
-        return self.home / "runs" / f"{self.bench.name}-{self.seed}-{code_mark(*FIT_CODE)}"
+        return self.home / "runs" / f"{self.bench.name}-{self.seed}-{fit_key()}"
 
     @cached_property
     def teacher(self) -> AspectDetector:
-        """The fit with the set's own settings, mapped by dev; made once, then read from its folder."""
+        """The fit with the set's own settings, mapped by dev; fitted once, later read from its folder."""
         config = self.bench.config(self.seed)
         fitted = AspectDetector(**config.to_dict()).fit(
             self.bench.reviews(self.data), run=self.run, progress=self.progress
         )
         return fitted.suggest_map(dev=self.dev)
 
-    def probabilities(self, labeller: Labeller, texts: Sequence[str]) -> np.ndarray:
+    def probabilities(self, labeller: SegmentLabeller, texts: Sequence[str]) -> np.ndarray:
         """Label segments and return N×A in the order of the task's aspects, which is not a map's order."""
-        return (
-            labeller.label_segments(list(texts)).select(PREFIX + aspect for aspect in self.aspects).to_numpy()
-        )
+        return label_probabilities(labeller, self.aspects, texts)
+
+    def exam(self) -> Exam:
+        return Exam(self.bench.files(self.data, self.bench.test), self.bench.read_test, self.aspects)
 
     def variant(self, settings: dict[str, Any]) -> AspectDetector:
         """Fit with other settings, on the stages of the shared fit that stay the same, and map by dev."""
@@ -109,8 +108,15 @@ class Task:
         return fitted.suggest_map(dev=self.dev)
 
 
+def label_probabilities(
+    labeller: SegmentLabeller, aspects: Sequence[str], texts: Sequence[str]
+) -> np.ndarray:
+    """Label segments and return N×A in the order of these aspects."""
+    return labeller.label_segments(list(texts)).select(PREFIX + aspect for aspect in aspects).to_numpy()
+
+
 def link_or_copy(source: str, target: str) -> None:
-    """Give a file a second name; files of a run are replaced, never written into, so the first is safe."""
+    """Give a file a second name. Files of a run are replaced, never written into, so the first is safe."""
     try:
         os.link(source, target)
     except OSError:  # a file system without hard links
@@ -138,7 +144,7 @@ SEALED: set[str] = set()
 
 @cache
 def watch_opening() -> None:
-    """Let every later opening of a sealed file raise; Python keeps such a hook for good, so there is one."""
+    """Make opening a sealed file an error from now on. Python keeps such a hook for good, so there is one."""
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
         if (
@@ -148,7 +154,8 @@ def watch_opening() -> None:
             and os.path.realpath(arguments[0]) in SEALED
         ):
             raise ProtocolError(
-                f"{arguments[0]} was opened before the system was frozen: test must not be seen by what it scores."
+                f"{arguments[0]} was opened before the system was frozen: "
+                "a system must not see the test set that it is scored on."
             )
 
     sys.addaudithook(look)
@@ -157,17 +164,15 @@ def watch_opening() -> None:
 class Exam:
     """The test set of one system: sealed while it is fitted, read once when it is frozen."""
 
-    def __init__(self, task: Task) -> None:
-        self.task = task
+    def __init__(self, paths: Sequence[Path], read: Read, aspects: Sequence[str]) -> None:
+        self.paths, self.read, self.aspects = list(paths), read, tuple(aspects)
         self.frozen: Frozen | None = None
         self.opened = False
 
     @contextlib.contextmanager
     def sealed(self) -> Iterator[None]:
         watch_opening()
-        files = {
-            os.path.realpath(path) for path in self.task.bench.files(self.task.data, self.task.bench.test)
-        }
+        files = {os.path.realpath(path) for path in self.paths}
         SEALED.update(files)
         try:
             yield
@@ -186,15 +191,19 @@ class Exam:
         if self.opened:
             raise ProtocolError("Test was read already: it is read once.")
         self.opened = True
-        bench = self.task.bench
-        gold = bench.read_test(bench.files(self.task.data, bench.test))
+        gold = self.read(self.paths)
         answers = np.asarray(self.frozen.probabilities(gold.texts))
-        shape = (len(gold.texts), len(self.task.aspects))
+        shape = (len(gold.texts), len(self.aspects))
         if answers.shape != shape or not np.isfinite(answers).all():
             raise ProtocolError(
                 f"A system must give finite probabilities of shape {shape}, got {answers.shape}."
             )
         return gold, answers
+
+
+def score_answers(gold: Gold, answers: np.ndarray, aspects: Sequence[str]) -> Scores:
+    """Score N×A probabilities by the most probable aspect of each segment."""
+    return score(gold.aspects, [aspects[place] for place in answers.argmax(1)], aspects)
 
 
 def data_mark(task: Task) -> str:

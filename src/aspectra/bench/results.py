@@ -1,4 +1,4 @@
-"""Where a benchmark's result goes: results.json with every seed, tables as Markdown, and a page that takes them between two marks."""
+"""Where results go: JSON with every seed, tables as Markdown, figures, and a page with two marks for the tables."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS
 from aspectra.bench.tables import Grid
 from aspectra.bench.versions import versions
+from aspectra.errors import InputError
 from aspectra.rundir import write_atomic, write_json
 
 FIGURES = "figures"
@@ -21,7 +22,7 @@ FIGURES = "figures"
 
 @dataclass(frozen=True)
 class Places:
-    """`output` takes results.json, the tables and the figures; with `markdown`, tables go into that page and figures beside it."""
+    """`output` takes results and figures; with `markdown`, tables also go into that page, figures beside it."""
 
     output: Path
     markdown: Path | None
@@ -33,7 +34,7 @@ class Places:
     def check(self, part: str) -> None:
         """Raise, before hours of work, if the page has no place for a part."""
         if self.markdown:
-            tables.around(self.markdown, part)
+            around(self.markdown, part)
 
 
 def publish(
@@ -51,7 +52,7 @@ def publish(
     write_json(to.output / f"{part}.json", {"command": command, "versions": versions(), "cells": cells})
     write_atomic(to.output / f"{part}.md", text.encode())
     if to.markdown:
-        tables.insert(to.markdown, part, text)
+        insert(to.markdown, part, text)
 
 
 def stamp(command: str) -> str:
@@ -91,3 +92,37 @@ def ablation_pictures(
         **found,
         **({"Smooth and regular attention on segments of our own": attention} if attention else {}),
     }
+
+
+def rebuild_command(part: str, data: Path | None, **others: str | None) -> str:
+    """Write the command that made a result, without paths of this machine."""
+    words = ["aspectra bench", part, *(["--data FOLDER"] if data else [])]
+    return " ".join([*words, *(f"--{name} {value}" for name, value in others.items() if value)])
+
+
+def insert(path: Path, part: str, text: str) -> None:
+    """Replace what stands between a part's two marks in a Markdown file."""
+    before, after = around(path, part)
+    write_atomic(path, f"{before}\n\n{text.strip()}\n\n{after}".encode())
+
+
+def around(path: Path, part: str) -> tuple[str, str]:
+    """Return a page up to a part's first mark and from its second on; raise if there is no such place."""
+    begin, end = marks(part)
+    try:
+        page = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"Cannot read {path}: {error.strerror}. Name a Markdown file to insert the tables in."
+        ) from None
+    before, found, rest = page.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise InputError(
+            f"{path} has no place for the tables. Put these two lines where they should be: {begin} and {end}"
+        )
+    return before + begin, end + after
+
+
+def marks(part: str) -> tuple[str, str]:
+    return f"<!-- aspectra bench {part}: begin -->", f"<!-- aspectra bench {part}: end -->"

@@ -1,7 +1,7 @@
-"""Sets × systems × seeds → outcomes, each made once: a cell's file is named by a fingerprint of all that decides it.
+"""Sets × systems × seeds → outcomes. Each is computed once: the name of its file is a key of all that decides it.
 
-Cells of one set and seed run one after another in one process, so that they share its fit; `jobs` such groups run at the same time,
-each on one thread. What is finished is kept at once, so an interrupted benchmark goes on.
+Cells of one set and seed run one after another in one process, so that they share its fit; `jobs` such groups
+run at the same time, each on one thread. Finished cells are kept at once, so an interrupted benchmark goes on.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aspectra.bench import apart
-from aspectra.bench.protocol import Exam, System, Task, data_mark
+from aspectra.bench import worker
+from aspectra.bench.protocol import System, Task, data_mark, score_answers
 from aspectra.bench.sets import find_set, prepare_folders
-from aspectra.bench.versions import CELL_CODE, code_mark, versions
+from aspectra.bench.versions import cell_key, versions
 from aspectra.errors import AspectraError
-from aspectra.evaluate import accuracy_at_shares, average_scores, gold_matrix, score
+from aspectra.evaluate import accuracy_at_shares, average_scores, gold_matrix
 from aspectra.rundir import fingerprint, read_json, write_json
 from aspectra.teacher.train import torch_threads
 
@@ -49,7 +49,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a cell; `error` says why there are no figures."""
+    """The result of a cell; `error` says why there is none."""
 
     set: str
     name: str
@@ -62,8 +62,8 @@ class Outcome:
         return found
 
 
-class News(NamedTuple):
-    """What a group does now; stage FINISHED ends a cell."""
+class CellProgress(NamedTuple):
+    """What a group of cells does now; stage FINISHED ends a cell."""
 
     group: str
     cell: str
@@ -71,11 +71,23 @@ class News(NamedTuple):
     done: float
 
 
-Tell = Callable[[News], None]
+Notify = Callable[[CellProgress], None]
 Group = tuple[Path, Path, list[Cell]]  # data, home, cells
 
 
-def run_cells(wanted: Sequence[Cell], data: Path | None, home: Path, jobs: int, tell: Tell) -> list[Outcome]:
+def quality_cells(sets: Sequence[str], systems: Sequence[System], seeds: int) -> list[Cell]:
+    """Return a cell for every set, system and seed; a system that ignores its seed has one."""
+    return [
+        Cell(one, system, seed)
+        for one in sets
+        for system in systems
+        for seed in range(seeds if system.seeded else 1)
+    ]
+
+
+def run_cells(
+    wanted: Sequence[Cell], data: Path | None, home: Path, jobs: int, notify: Notify
+) -> list[Outcome]:
     """Run all cells, or read what an earlier run has left; return outcomes in the order of the cells."""
     folders = prepare_folders(tuple(dict.fromkeys(cell.set for cell in wanted)), data, home)
     order = sorted(wanted, key=lambda cell: (-corpus_size(cell, folders), cell.set, cell.seed))
@@ -83,7 +95,7 @@ def run_cells(wanted: Sequence[Cell], data: Path | None, home: Path, jobs: int, 
         (folders[key[0]], home, list(members))
         for key, members in groupby(order, key=lambda cell: (cell.set, cell.seed))
     ]
-    results = in_turn(groups, tell) if jobs == 1 else side_by_side(groups, jobs, tell)
+    results = in_turn(groups, notify) if jobs == 1 else side_by_side(groups, jobs, notify)
     found = {(one.set, one.name, one.seed): one for one in results}
     return [found[cell.set, cell.name, cell.seed] for cell in wanted]
 
@@ -94,24 +106,24 @@ def corpus_size(cell: Cell, folders: dict[str, Path]) -> int:
     return sum(path.stat().st_size for path in bench.files(folders[cell.set], bench.corpus))
 
 
-def in_turn(groups: list[Group], tell: Tell) -> Iterator[Outcome]:
+def in_turn(groups: list[Group], notify: Notify) -> Iterator[Outcome]:
     for group in groups:
-        yield from run_group(group, tell)
+        yield from run_group(group, notify)
 
 
-def side_by_side(groups: list[Group], jobs: int, tell: Tell) -> Iterator[Outcome]:
+def side_by_side(groups: list[Group], jobs: int, notify: Notify) -> Iterator[Outcome]:
     """Run groups in processes of their own; an error in one ends all."""
     os.environ["OMP_NUM_THREADS"] = "1"  # before the processes load their libraries
     context = multiprocessing.get_context("spawn")
-    news, stop = context.Queue(), context.Event()
-    pool = ProcessPoolExecutor(jobs, context, apart.begin, (news, stop, os.getpid()))
-    waiting: set[Future[list[Outcome]]] = {pool.submit(run_apart, group) for group in groups}
+    progress, stop = context.Queue(), context.Event()
+    pool = ProcessPoolExecutor(jobs, context, worker.begin, (progress, stop, os.getpid()))
+    waiting: set[Future[list[Outcome]]] = {pool.submit(run_in_worker, group) for group in groups}
     try:
         while waiting:
             done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
             with contextlib.suppress(queue.Empty):
                 while True:
-                    tell(news.get_nowait())
+                    notify(progress.get_nowait())
             for future in done:
                 yield from future.result()
     finally:
@@ -120,11 +132,11 @@ def side_by_side(groups: list[Group], jobs: int, tell: Tell) -> Iterator[Outcome
         pool.shutdown(cancel_futures=True)
 
 
-def run_apart(group: Group) -> list[Outcome]:
-    return list(run_group(group, apart.tell))
+def run_in_worker(group: Group) -> list[Outcome]:
+    return list(run_group(group, worker.send))
 
 
-def run_group(group: Group, tell: Tell) -> Iterator[Outcome]:
+def run_group(group: Group, notify: Notify) -> Iterator[Outcome]:
     """Run the cells of one set and seed, which share a task."""
     data, home, cells = group
     name = f"{cells[0].set} {cells[0].seed}"
@@ -134,19 +146,19 @@ def run_group(group: Group, tell: Tell) -> Iterator[Outcome]:
         data,
         home,
         current.seed,
-        lambda stage, done: tell(News(name, current.name, stage, done)),
+        lambda stage, done: notify(CellProgress(name, current.name, stage, done)),
     )
     with torch_threads(1):  # so that a cell gives the same numbers however many run beside it
         for current in cells:
-            tell(News(name, current.name, "", 0.0))
+            notify(CellProgress(name, current.name, "", 0.0))
             yield Outcome(current.set, current.name, current.seed, run_cell(current, task))
-            tell(News(name, current.name, FINISHED, 1.0))
+            notify(CellProgress(name, current.name, FINISHED, 1.0))
 
 
 def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
-    """Return a cell's record; a failure that a user could mend is a result too, but is tried again next time."""
-    config = cell.system.config(task)
-    mark = fingerprint(data_mark(task), cell.system.name, config, cell.seed, code_mark(*CELL_CODE))
+    """Return a cell's record. An error that a user could fix is a result too, but is tried again next time."""
+    config, code = cell.system.config(task), cell_key(cell.system)
+    mark = fingerprint(data_mark(task), cell.system.name, config, cell.seed, code)
     path = task.home / "cells" / f"{cell.set}-{cell.seed}-{cell.system.name}-{mark}.json"
     if path.exists():
         return dict(read_json(path))
@@ -156,9 +168,9 @@ def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
         "system": cell.system.name,
         "seed": cell.seed,
         "config": config,
-        "versions": versions(),
+        "versions": {**versions(), "code": code},
+        "stand_in": task.bench.stand_in,
     }
-    record["stand_in"] = task.bench.stand_in
     try:
         record |= examine(cell.system, task)
     except AspectraError as error:
@@ -170,7 +182,7 @@ def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
 
 def examine(system: System, task: Task) -> dict[str, Any]:
     """Fit with test sealed, freeze, then open test and score."""
-    exam = Exam(task)
+    exam = task.exam()
     with exam.sealed():
         frozen = system.fit(task)
         on_dev = np.asarray(frozen.probabilities(task.dev.texts)).argmax(1)
@@ -180,7 +192,7 @@ def examine(system: System, task: Task) -> dict[str, Any]:
     chosen = answers.argmax(1)
     right = gold_matrix(gold.aspects, task.aspects)[np.arange(len(chosen)), chosen]
     return {
-        "test": score(gold.aspects, [task.aspects[place] for place in chosen], task.aspects).to_dict(),
+        "test": score_answers(gold, answers, task.aspects).to_dict(),
         "dev": dev,
         "coverage": accuracy_at_shares(right, answers.max(1), COVERAGES),
         "facts": frozen.facts,

@@ -180,3 +180,32 @@ def prepare_folders(names: tuple[str, ...], data: Path | None, home: Path) -> di
     if SAMPLE in names and not (home / SAMPLE / "test.jsonl").exists():
         write(home / SAMPLE, generate(SAMPLE_REVIEWS, SAMPLE_GOLD))
     return {name: home / SAMPLE if name == SAMPLE or data is None else data for name in names}
+
+
+def choose_sets(names: str | None, data: Path | None) -> tuple[str, ...]:
+    """Return the sets named, else those whose files are all in the data folder, else the sample."""
+    if names:
+        return known_names(names, tuple(SETS), "set")
+    if data is None:
+        return (SAMPLE,)
+    found = tuple(name for name in PUBLISHED_SETS if is_complete(name, data))
+    if not found:
+        raise InputError(
+            f"{data} has all files of none of the sets {', '.join(PUBLISHED_SETS)}. "
+            "See docs/benchmark.md for the files."
+        )
+    return found
+
+
+def is_complete(name: str, data: Path) -> bool:
+    one = find_set(name, data)
+    return all((data / file).is_file() for file in (*one.corpus, *one.dev, *one.test))
+
+
+def known_names(names: str, choices: tuple[str, ...], kind: str) -> tuple[str, ...]:
+    """Split names with commas between them; raise if one is not among the choices."""
+    wanted = tuple(name.strip() for name in names.split(",") if name.strip())
+    unknown = [name for name in wanted if name not in choices]
+    if unknown or not wanted:
+        raise InputError(f"No {kind} {', '.join(unknown) or repr(names)}. There are {', '.join(choices)}.")
+    return wanted

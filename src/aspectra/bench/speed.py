@@ -1,16 +1,15 @@
-"""Speed and memory: each stage, training against the literal algorithm, tokenising against plain Python, labelling, peak RSS.
+"""Speed of each stage, compared with a plain way to do the same, and of the student.
 
-Speeds are compared within one run, so that a busy machine disturbs both sides.
+Training is compared with the literal algorithm, tokenising with plain Python, frozen features with the encoder's
+bare forward pass, ONNX with torch. Both sides are measured in turn, so that a busy machine disturbs both.
 """
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from aspectra.bench.processes import measured
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, Vocabulary, prepare
+from aspectra.detector import AspectDetector
+from aspectra.encoder.features import BATCH, compute_features
+from aspectra.labelling.export import export_onnx
+from aspectra.labelling.labeller import StudentLabeller
+from aspectra.labelling.onnx import OnnxLabeller
 from aspectra.loop import Losses, Step, differentiate, optimise
+from aspectra.student.model import Student
 from aspectra.teacher import gradient
 from aspectra.teacher.losses import penalty
 from aspectra.teacher.model import Teacher
@@ -32,9 +38,9 @@ from aspectra.text.tokens import lemma, stop_words
 from aspectra.vectors import WordVectors
 
 ROUNDS = 3
-ASPECTRA = [sys.executable, "-c", "from aspectra.cli import main; main()"]
-"""How to start it as a process of its own."""
+STUDENT_SEGMENTS = 1024
 PLAIN_TOKEN = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:'[^\W\d_]+)*")
+Line = tuple[str, str]
 
 
 def literal_encoding(teacher: Teacher, ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -76,7 +82,7 @@ def training_rate(teacher: Teacher, made: Iterable[Any], one_step: Step, config:
 
 
 def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> dict[str, float]:
-    """Compare our training with the literal algorithm on the same rows; the better of three rounds each."""
+    """Compare our training with the literal algorithm on the same rows; the best of three rounds each."""
     tokens, rows = corpus.tokens, corpus.trainable(config.min_tokens)
     teacher = Teacher(
         torch.from_numpy(vectors.matrix),
@@ -110,7 +116,10 @@ def preparing_rate(texts: list[pl.Series], config: FitConfig) -> dict[str, float
 
 
 def tokenising_ratio(segments: pl.Series, vocabulary: Vocabulary) -> dict[str, float]:
-    """Compare our tokenising and indexing with a loop over words; the better of three rounds each, word forms known beforehand."""
+    """Compare our tokenising and indexing with a loop over words; the best of three rounds each.
+
+    Both know the lemmas of all word forms beforehand.
+    """
     lemmas: dict[str, str | None] = {}
     vocabulary.encode(segments)
     plain_ids(segments, vocabulary, lemmas)
@@ -125,7 +134,7 @@ def tokenising_ratio(segments: pl.Series, vocabulary: Vocabulary) -> dict[str, f
 
 
 def plain_ids(segments: pl.Series, vocabulary: Vocabulary, seen: dict[str, str | None]) -> list[list[int]]:
-    """Return the ids of the known words of each segment, word by word; `seen` keeps the lemmas of word forms met."""
+    """Return the ids of each segment's known words, word by word; `seen` keeps the lemmas of word forms."""
     stops, result = stop_words(vocabulary.language), []
     for text in segments.to_list():
         ids = []
@@ -139,24 +148,8 @@ def plain_ids(segments: pl.Series, vocabulary: Vocabulary, seen: dict[str, str |
     return result
 
 
-def measured(arguments: list[str]) -> tuple[float, float]:
-    """Run `aspectra …` in a process of its own; return its seconds and its peak RSS in GB (Linux).
-
-    The peak is read from /proc: what getrusage tells begins with the size of the process that started this one.
-    """
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom aspectra.cli import main\ntry:\n    main()\nfinally:\n"
-        "    print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0], file=sys.stderr)"
-    )
-    began = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    )
-    return time.perf_counter() - began, int(done.stderr.strip().rsplit("\n", 1)[-1]) * 1024 / 1e9
-
-
-def labelling(run: Path, texts: pl.Series, size: int) -> dict[str, float]:
-    """Label a Parquet file of one segment a row, end to end in a process; return rows, segments per second and peak RSS."""
+def labelling_rate(run: Path, texts: pl.Series, size: int) -> dict[str, float]:
+    """Label a Parquet file with one segment per row, end to end in a process of its own."""
     with tempfile.TemporaryDirectory(dir=run.parent) as folder:
         path, out = Path(folder) / "segments.parquet", Path(folder) / "labelled.parquet"
         pl.DataFrame(
@@ -179,3 +172,45 @@ def elapsed(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def student_lines(detector: AspectDetector, student: Student) -> Iterator[Line]:
+    """Measure the student on segments of the run's corpus; yield names and values."""
+    segments = detector.corpus_.segments["text"].sample(STUDENT_SEGMENTS, seed=0)
+    yield feature_line(student, segments.to_list())
+    yield from labelling_lines(StudentLabeller(detector, student), segments)
+
+
+def feature_line(student: Student, texts: list[str]) -> Line:
+    encoder = student.encoder
+    batches = [(ids, mask) for _, ids, mask in encoder.batches(encoder.tokenise(texts), BATCH)]
+
+    def bare() -> None:
+        with torch.inference_mode():
+            for ids, mask in batches:
+                encoder.hidden(ids, mask)
+
+    def whole() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            compute_features(encoder, texts, Path(folder), lambda done: None)
+
+    forward, features = fastest(bare, whole)
+    rates = f"{len(texts) / features:,.0f} segments/s; bare forward {len(texts) / forward:,.0f}/s"
+    return "frozen features, tokenised, encoded, written", f"{rates}; {forward / features:.0%}"
+
+
+def labelling_lines(model: StudentLabeller, segments: pl.Series) -> Iterator[Line]:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: Path(folder) / f"{name}.onnx" for name in ("fp32", "int8")}
+        for name, path in paths.items():
+            export_onnx(model.detector, model.student, path, int8=name == "int8")
+        sizes = {name: path.stat().st_size / 1e6 for name, path in paths.items()}
+        models = {name: OnnxLabeller(path) for name, path in paths.items()}
+        works = [lambda one=one: one.label_segments(segments) for one in (model, *models.values())]
+        torch_time, *times = fastest(*works)
+        answers = model.label_segments(segments)["aspect"]
+        yield "student, labelling segments, torch fp32", f"{len(segments) / torch_time:,.0f} segments/s"
+        for (name, one), seconds in zip(models.items(), times, strict=True):
+            same = float(np.mean((one.label_segments(segments)["aspect"] == answers).to_numpy()))
+            rate = f"{len(segments) / seconds:,.0f} segments/s, {torch_time / seconds:.2f}× torch"
+            yield f"the same, ONNX {name}, {sizes[name]:.0f} MB", f"{rate}, {same:.1%} of labels equal"

@@ -1,10 +1,9 @@
-"""Outcomes → tables of mean ± sd over seeds, the published values beside them; for the terminal, as Markdown and as results.json."""
+"""Outcomes → tables of mean ± standard deviation over seeds, with the published values, for terminal and page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from aspectra.bench.ablations import Ablation
 from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS, BenchmarkSet
 from aspectra.bench.systems import SYSTEMS
-from aspectra.errors import InputError
-from aspectra.rundir import write_atomic
 
 FIGURES = {
     "f1_micro": "micro",
@@ -213,31 +210,3 @@ def title(name: str) -> str:
 
 def distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
-
-
-def insert(path: Path, part: str, text: str) -> None:
-    """Replace what stands between a part's two marks in a Markdown file."""
-    before, after = around(path, part)
-    write_atomic(path, f"{before}\n\n{text.strip()}\n\n{after}".encode())
-
-
-def around(path: Path, part: str) -> tuple[str, str]:
-    """Return a page up to a part's first mark and from its second on; raise if there is no such place."""
-    begin, end = marks(part)
-    try:
-        page = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"Cannot read {path}: {error.strerror}. Name a Markdown file to insert the tables in."
-        ) from None
-    before, found, rest = page.partition(begin)
-    _, ended, after = rest.partition(end)
-    if not found or not ended:
-        raise InputError(
-            f"{path} has no place for the tables. Put these two lines where they should stand: {begin} and {end}"
-        )
-    return before + begin, end + after
-
-
-def marks(part: str) -> tuple[str, str]:
-    return f"<!-- aspectra bench {part}: begin -->", f"<!-- aspectra bench {part}: end -->"

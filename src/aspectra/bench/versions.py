@@ -1,4 +1,9 @@
-"""Which code a result depends on: its syntax trees are hashed, so that a change of code, not of comments, makes results again."""
+"""What made a result: a key of the code it depends on, and the versions of everything else.
+
+The key hashes the modules of aspectra that a piece of code imports, directly or through others, also inside
+functions. Comments, docstrings and error messages do not count: they cannot change a number. Nor does
+aspectra/__init__.py, which holds names only. So a changed line in any module that takes part makes a new key.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +11,114 @@ import ast
 import hashlib
 import importlib.metadata
 import platform
+import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from aspectra import __version__
 
-FIT_CODE = (
-    "config.py",
-    "text",
-    "sampling.py",
-    "corpus.py",
-    "vectors.py",
-    "loop.py",
-    "teacher",
-    "topics.py",
-    "fitting.py",
-)
-"""What decides a fit."""
-CELL_CODE = (
-    *FIT_CODE, "labelling", "evaluate.py", "detector.py", "topicmap", "student", "sample.py",
-    "bench/systems", "bench/protocol.py", "bench/datasets.py",
-)  # fmt: skip
-"""What decides a score."""
+PACKAGE = "aspectra"
+HOME = Path(str(resources.files(PACKAGE)))
+FIT = ("aspectra.fitting", "aspectra.text.read")
+"""What makes a fit, and reads the reviews for it."""
+RUNNER = "aspectra.bench.runner"
+"""What shows a system its data and scores its answers."""
 LIBRARIES = ("gensim", "numpy", "polars", "scikit-learn", "torch", "transformers")
 
 
 @cache
-def code_mark(*names: str) -> str:
-    """Hash modules and packages of ours into 8 hex digits."""
-    home = Path(str(resources.files("aspectra")))
+def fit_key() -> str:
+    """Return the key of the code that decides a fit.
+
+    Of the benchmark's readers only their own code counts: what they import scores labels.
+    """
+    return hash_modules({*reachable(FIT), "aspectra.bench.datasets"})
+
+
+def cell_key(system: object) -> str:
+    """Return the key of the code that decides a system's score: its own module, and the runner."""
+    return code_key(type(system).__module__, RUNNER)
+
+
+@cache
+def code_key(*roots: str, home: Path = HOME) -> str:
+    """Hash the modules that these reach into 8 hex digits; `home` is the folder of the package."""
+    return hash_modules(reachable(roots, home), home)
+
+
+def hash_modules(modules: Iterable[str], home: Path = HOME) -> str:
     digest = hashlib.sha256()
-    for name in names:
-        place = home / name
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(ast.dump(ast.parse(path.read_bytes())).encode())
+    for module in sorted(modules):
+        tree = Silent().visit(ast.parse(source_of(module, home).read_bytes()))
+        digest.update(f"{module} {ast.dump(tree)}".encode())
     return digest.hexdigest()[:8]
 
 
+def reachable(roots: Iterable[str], home: Path = HOME) -> set[str]:
+    """Return these modules and all of aspectra that they import, directly or through others."""
+    found: set[str] = set()
+    waiting = set(roots)
+    while waiting:
+        module = waiting.pop()
+        found.add(module)
+        waiting |= imported(ast.parse(source_of(module, home).read_bytes()), home) - found
+    return found
+
+
+def imported(node: ast.AST, home: Path) -> set[str]:
+    """Return the modules of aspectra that code imports when it runs, not those for type checkers."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return {name for child in node.orelse for name in imported(child, home)}
+    found = {name for child in ast.iter_child_nodes(node) for name in imported(child, home)}
+    names: list[str] = []
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        parts = [f"{node.module}.{alias.name}" for alias in node.names]
+        names = [part if is_ours(part) and source_of(part, home).exists() else node.module for part in parts]
+    return found | {name for name in names if is_ours(name)}
+
+
+def is_ours(module: str) -> bool:
+    return module.startswith(f"{PACKAGE}.")
+
+
+def source_of(module: str, home: Path) -> Path:
+    """Return a module's file; a system may also stand outside aspectra, in a script that has been imported."""
+    if not is_ours(module):
+        return Path(str(sys.modules[module].__file__))
+    path = home.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+class Silent(ast.NodeTransformer):
+    """Removes what only people read: docstrings, and the words of errors."""
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_text else self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        return Wordless().visit(node)
+
+
+class Wordless(ast.NodeTransformer):
+    """Empties texts."""
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        return ast.Constant("")
+
+    def visit_Constant(self, node: ast.Constant) -> Any:
+        return ast.Constant("") if isinstance(node.value, str) else node
+
+
 def versions() -> dict[str, str]:
-    """Return what a result was made with."""
+    """Return the versions that a result was made with."""
     found = {
-        "aspectra": __version__,
-        "code": code_mark(*CELL_CODE),
+        PACKAGE: __version__,
         "python": platform.python_version(),
         "machine": platform.machine(),
     }

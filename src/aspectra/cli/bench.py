@@ -14,7 +14,7 @@ from aspectra.cli import show
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from aspectra.bench.runner import Cell, News
+    from aspectra.bench.runner import Cell, CellProgress
     from aspectra.bench.tables import Grid
 
 LONGEST_FIGURE = 24
@@ -31,10 +31,10 @@ Sets = Annotated[
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="How many seeds.")]
 Jobs = Annotated[
-    int, typer.Option(min=1, help="How many sets and seeds at the same time, each on one thread.")
+    int, typer.Option(min=1, help="How many sets and seeds to run at the same time, each on one thread.")
 ]
 Home = Annotated[
-    Path, typer.Option(help="Folder for fits and finished cells; what is there is not made again.")
+    Path, typer.Option(help="Folder for fits and finished cells; what is there is not computed again.")
 ]
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Folder for the results as JSON and Markdown, and the figures.")
@@ -61,7 +61,8 @@ def quality(
     """Score every system on every set: the paper's Tables 3 and 4 beside ours."""
     show.note("Loading …", quiet)
     from aspectra.bench import results, runner, tables
-    from aspectra.bench.choose import choose_sets, choose_systems, quality_cells, rebuild_command
+    from aspectra.bench.sets import choose_sets
+    from aspectra.bench.systems import choose_systems
 
     names = choose_sets(sets, data)
     chosen = choose_systems(systems)
@@ -69,10 +70,12 @@ def quality(
     places.check("quality")
     with showing_cells(quiet) as progress:
         outcomes = runner.run_cells(
-            progress.of(quality_cells(names, chosen, seeds)), data, home, jobs, progress.tell
+            progress.of(runner.quality_cells(names, chosen, seeds)), data, home, jobs, progress.show
         )
     print_grids(tables.quality_grids(outcomes))
-    command = rebuild_command("quality", data, sets=",".join(names), seeds=str(seeds), systems=systems)
+    command = results.rebuild_command(
+        "quality", data, sets=",".join(names), seeds=str(seeds), systems=systems
+    )
     pictures = results.quality_pictures(outcomes, places.figures)
     results.publish("quality", command, results.quality_markdown_grids(outcomes), pictures, outcomes, places)
     show.note(
@@ -94,10 +97,10 @@ def ablation(
     markdown: Markdown = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Vary one choice at a time: attention, λ, batch size, number of topics, entropy filter, segments to distil."""
+    """Vary one setting at a time: attention, λ, batch size, topics, entropy filter, segments to distil."""
     show.note("Loading …", quiet)
     from aspectra.bench import ablations, results, runner, tables
-    from aspectra.bench.choose import choose_sets, rebuild_command
+    from aspectra.bench.sets import choose_sets
 
     chosen = ablations.chosen(show.names(only))
     names = choose_sets(sets, data)
@@ -105,11 +108,11 @@ def ablation(
     places.check("ablation")
     wanted = [cell for one in chosen for cell in one.cells(names, seeds)]
     with showing_cells(quiet) as progress:
-        outcomes = runner.run_cells(progress.of(wanted), data, home, jobs, progress.tell)
+        outcomes = runner.run_cells(progress.of(wanted), data, home, jobs, progress.show)
     grids = [tables.ablation_grid(outcomes, one) for one in chosen]
     print_grids(grids)
     pictures = results.ablation_pictures(outcomes, chosen, places.figures)
-    command = rebuild_command("ablation", data, sets=",".join(names), seeds=str(seeds), only=only)
+    command = results.rebuild_command("ablation", data, sets=",".join(names), seeds=str(seeds), only=only)
     results.publish("ablation", command, grids, pictures, outcomes, places)
     show.note(
         f"Wrote {output / 'ablation.json'}, {output / 'ablation.md'} and figures in {places.figures}.", quiet
@@ -145,29 +148,29 @@ def speed(
 ) -> None:
     """Measure every stage, beside the literal algorithm and plain Python, memory, and how both grow."""
     show.note("Loading …", quiet)
-    from aspectra.bench import measuring, results
-    from aspectra.bench.choose import rebuild_command
+    from aspectra.bench import results, speed_tables
     from aspectra.cli import distill, fit
 
     labels = {**fit.STAGE_LABELS, **distill.STAGE_LABELS, "growth": "Growing"}
     places, grids = results.Places(output, markdown), []
     places.check("speed")
     pictures: dict[str, str] = {}
-    for part in measuring.choose(show.names(only), data):
+    for part in speed_tables.choose_parts(show.names(only), data):
         show.note(f"Measuring {part} …", quiet)
         with show.stages(labels, quiet) as progress:
-            grid, drawn = measuring.measure(
-                part, measuring.open_task(data, home, progress), largest, places.figures
+            grid, drawn = speed_tables.measure_part(
+                part, speed_tables.open_task(data, home, progress), largest, places.figures
             )
         print_grids([grid])
         grids.append(grid)
         pictures |= drawn
-    results.publish("speed", rebuild_command("speed", data, only=only), grids, pictures, [], places)
+    command = results.rebuild_command("speed", data, only=only)
+    results.publish("speed", command, grids, pictures, [], places)
     show.note(f"Wrote {output / 'speed.md'}.", quiet)
 
 
-class CellProgress:
-    """Shows how many cells of a benchmark are done, and what each running group does."""
+class CellBars:
+    """Shows how many cells of a benchmark are done, and what each running group does now."""
 
     def __init__(self, bars: Progress | None) -> None:
         from aspectra.bench.runner import FINISHED
@@ -182,28 +185,28 @@ class CellProgress:
             self.all = self.bars.add_task("Cells", total=len(cells), stage="")
         return cells
 
-    def tell(self, news: News) -> None:
+    def show(self, progress: CellProgress) -> None:
         if not self.bars or self.all is None:
             return
-        if news.group not in self.groups:
-            self.groups[news.group] = self.bars.add_task(news.group, total=1.0)
-        task = self.groups[news.group]
-        if news.stage == self.finished:
+        if progress.group not in self.groups:
+            self.groups[progress.group] = self.bars.add_task(progress.group, total=1.0)
+        task = self.groups[progress.group]
+        if progress.stage == self.finished:
             self.bars.advance(self.all)
             self.bars.update(task, visible=False)
         else:
-            words = f"{news.group} · {news.cell} · {news.stage}"
-            self.bars.update(task, description=words[:44], completed=news.done, visible=True)
+            words = f"{progress.group} · {progress.cell} · {progress.stage}"
+            self.bars.update(task, description=words[:44], completed=progress.done, visible=True)
 
 
 @contextlib.contextmanager
-def showing_cells(quiet: bool) -> Iterator[CellProgress]:
+def showing_cells(quiet: bool) -> Iterator[CellBars]:
     """Show a benchmark's progress on stderr."""
     if quiet:
-        yield CellProgress(None)
+        yield CellBars(None)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<44}"), BarColumn(16), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=show.console(True)) as bars:
-        yield CellProgress(bars)
+        yield CellBars(bars)

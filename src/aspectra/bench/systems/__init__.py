@@ -1,8 +1,12 @@
-"""The systems that the benchmark compares. A new one is a class with the members of `System` in a file here, and a line below."""
+"""The systems that the benchmark compares.
+
+A new one is a class with the members of `System` in a file here, and a line below.
+"""
 
 from __future__ import annotations
 
 from aspectra.bench.protocol import System
+from aspectra.bench.sets import known_names
 from aspectra.bench.systems.baselines import KMeansTopics, LdaTopics, Majority
 from aspectra.bench.systems.labelled import LogisticOnDev, TeacherWithLabels
 from aspectra.bench.systems.ours import StudentSystem, TeacherSystem
@@ -19,3 +23,8 @@ ALL: tuple[System, ...] = (
     StudentSystem("student+dev", "student + labels", dev_as="labels"),
 )
 SYSTEMS = {system.name: system for system in ALL}
+
+
+def choose_systems(names: str | None) -> list[System]:
+    """Return the systems named, with commas between them, or all."""
+    return [SYSTEMS[name] for name in (known_names(names, tuple(SYSTEMS), "system") if names else SYSTEMS)]

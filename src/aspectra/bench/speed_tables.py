@@ -1,4 +1,4 @@
-"""All of `aspectra bench speed`: what is measured, in which order, as tables."""
+"""What `aspectra bench speed` measures, in which order, as tables."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from aspectra import rundir
-from aspectra.bench import growth, speed, student_speed
+from aspectra.bench import growth, speed
+from aspectra.bench.clauses import clause_boundaries
 from aspectra.bench.figures import draw_growth
+from aspectra.bench.processes import measured
 from aspectra.bench.protocol import Task
-from aspectra.bench.segments import clause_boundaries
 from aspectra.bench.sets import SAMPLE, find_set, prepare_folders
 from aspectra.bench.tables import Grid
 from aspectra.config import StudentConfig
@@ -25,7 +26,6 @@ from aspectra.topicmap.topicmap import write_map
 
 ROWS = (100_000, 1_000_000)
 SOME = 200_000
-Line = tuple[str, str]
 
 
 def open_task(data: Path | None, home: Path, progress: Progress) -> Task:
@@ -35,7 +35,7 @@ def open_task(data: Path | None, home: Path, progress: Progress) -> Task:
     return Task(find_set(name, folder), folder, home, 0, progress)
 
 
-def stage_lines(task: Task) -> Iterator[Line]:
+def stage_lines(task: Task) -> Iterator[speed.Line]:
     """Measure every stage that a user waits for."""
     detector, config = task.teacher, task.bench.config(0)
     write_map(task.run / TOPIC_MAP, detector.topic_map_)
@@ -58,18 +58,18 @@ def stage_lines(task: Task) -> Iterator[Line]:
         f"ratio {train['ratio']:.0f}",
     )
     for size in ROWS:
-        row = speed.labelling(task.run, segments, size)
+        row = speed.labelling_rate(task.run, segments, size)
         text = f"{row['segments_per_second']:,.0f} segments/s end to end, peak RSS {row['peak_gb']:.2f} GB"
         yield f"labelling, Parquet to Parquet, {size:,} rows", text
     with tempfile.TemporaryDirectory(dir=task.home) as fresh:
         files = [str(path) for path in task.bench.files(task.data, task.bench.corpus)]
-        seconds, peak = speed.measured(["fit", *files, "--run", fresh, "--quiet"])
+        seconds, peak = measured(["fit", *files, "--run", fresh, "--quiet"])
     yield f"aspectra fit, {task.bench.title}, sentences", f"{seconds:.0f} s, peak RSS {peak:.2f} GB"
 
 
-def student_lines(task: Task) -> Iterator[Line]:
+def student_lines(task: Task) -> Iterator[speed.Line]:
     student = distill(task.teacher, StudentConfig(), task.run / rundir.STUDENT, progress=task.progress)
-    yield from student_speed.lines(task.teacher, student)
+    yield from speed.student_lines(task.teacher, student)
 
 
 def clause_grid(data: Path) -> Grid:
@@ -93,12 +93,13 @@ def growth_grid(rows: list[dict[str, Any]]) -> Grid:
     table.append(["exponent", *(f"{power:.2f}" for power in powers)])
     header = ["segments", *growth.STAGES.values(), "peak RSS, GB"]
     notes = [
-        "Segments per second, one pass in each stage, on one core. The exponent is that of seconds and of memory; 1 is in proportion."
+        "Segments per second, one pass in each stage, on one core. "
+        "The exponent is that of seconds and of memory; 1 is in proportion."
     ]
     return Grid("Growth with the number of segments", header, table, notes)
 
 
-def line_grid(title: str, lines: Iterator[Line]) -> Grid:
+def line_grid(title: str, lines: Iterator[speed.Line]) -> Grid:
     busy = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     grid = Grid(title, ["figure", "value"], [list(line) for line in lines])
     grid.notes.append(f"{os.cpu_count()} cores; load before {busy}.")
@@ -108,14 +109,14 @@ def line_grid(title: str, lines: Iterator[Line]) -> Grid:
 ALL = ("stages", "student", "clauses", "growth")
 
 
-def choose(names: tuple[str, ...] | None, data: Path | None) -> tuple[str, ...]:
+def choose_parts(names: tuple[str, ...] | None, data: Path | None) -> tuple[str, ...]:
     unknown = [name for name in names or () if name not in ALL]
     if unknown:
         raise InputError(f"No part {', '.join(unknown)}. There are {', '.join(ALL)}.")
     return names or tuple(name for name in ALL if data or name != "clauses")
 
 
-def measure(part: str, task: Task, largest: int, figures: Path) -> tuple[Grid, dict[str, str]]:
+def measure_part(part: str, task: Task, largest: int, figures: Path) -> tuple[Grid, dict[str, str]]:
     """Measure one part; return its table, and captions and names of the figures drawn."""
     if part == "stages":
         return line_grid("Speed and memory", stage_lines(task)), {}

@@ -1,14 +1,12 @@
-"""How close our clauses come to elementary discourse units (EDUs): boundaries scored against OPOSUM's development files.
+"""How close our clauses come to elementary discourse units (EDUs): boundaries scored on OPOSUM's dev files.
 
-A review is rebuilt by joining its EDUs with a blank, split by us, and the two sets of boundaries are compared. A boundary is the
-number of characters other than white space before it, so blanks do not matter; the end of the review is none.
-
-    python -m aspectra.bench.segments --data FOLDER
+A review is rebuilt by joining its EDUs with a blank and split by us; then the two sets of boundaries are
+compared. A boundary is the number of characters before it, white space not counted, so blanks do not matter. The
+end of the review is not a boundary.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterable
 from itertools import accumulate
@@ -25,7 +23,7 @@ Boundaries = set[tuple[int, int]]  # (review, characters before the boundary)
 
 
 def clause_boundaries(data: Path) -> pl.DataFrame:
-    """Score each domain and all together, for all boundaries and for those inside sentences: not after a full stop, ! or ?."""
+    """Score each domain and all together: all boundaries, and those inside sentences (not after ".", "!" or "?")."""
     paths = sorted((data / "oposum").glob("*-dev.asp"))
     if not paths:
         raise InputError(
@@ -72,16 +70,3 @@ def find_boundaries(reviews: Iterable[Iterable[str]]) -> Boundaries:
 
 def remove_blanks(text: str) -> str:
     return "".join(text.split())
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Score clause boundaries against the gold EDUs of OPOSUM.")
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds oposum/*-dev.asp")
-    with pl.Config(
-        tbl_rows=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3
-    ):
-        print(clause_boundaries(parser.parse_args().data))
-
-
-if __name__ == "__main__":
-    main()

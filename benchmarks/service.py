@@ -1,7 +1,10 @@
-"""How much the service bears: python -m aspectra.bench.service RUN [--onnx student.onnx]
+"""How many requests the service answers, and how fast.
 
-Starts `aspectra serve` in a process of its own on this machine and sends it reviews of the run, one a request, from so many connections
-at once, each for a few seconds: requests/s, median and 99th percentile. Then more than a short queue holds: 429, and the service goes on.
+    python benchmarks/service.py RUN [--onnx student.onnx]
+
+Starts `aspectra serve` as a process and sends it reviews of the run, one per request, from several
+connections at once. Prints requests/s, median and 99th percentile. Then it sends more than a short queue holds: the service
+answers 429 and goes on.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import polars as pl
 import typer
 
 from aspectra import rundir
-from aspectra.bench.speed import ASPECTRA
+from aspectra.bench.processes import ASPECTRA
 
 CONNECTIONS = (1, 16, 256)
 LONGEST = 5000
@@ -33,7 +36,7 @@ LONGEST = 5000
 
 @dataclass
 class Load:
-    """What came back: how often each status, and how long a 200 took."""
+    """What came back: how often each status, and the seconds that each 200 took."""
 
     seconds: float = 0.0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -41,18 +44,15 @@ class Load:
 
     def line(self, name: str, connections: int) -> str:
         p50, p99 = 1000 * np.percentile(self.took or [0], [50, 99])
-        others = (
-            ", ".join(
-                f"{count:,} × {status}" for status, count in sorted(self.statuses.items()) if status != 200
-            )
-            or "none"
-        )
-        return f"| {name} | {connections} | {self.statuses[200] / self.seconds:,.0f} | {p50:.0f} | {p99:.0f} | {others} |"
+        rate = self.statuses[200] / self.seconds
+        others = [f"{count:,} × {status}" for status, count in sorted(self.statuses.items()) if status != 200]
+        cells = (name, connections, f"{rate:,.0f}", f"{p50:.0f}", f"{p99:.0f}", ", ".join(others) or "none")
+        return "| " + " | ".join(map(str, cells)) + " |"
 
 
 @contextlib.contextmanager
 def serving(*arguments: object) -> Iterator[int]:
-    """Run `aspectra serve …` on a free port while the block lasts; give the port."""
+    """Run `aspectra serve …` on a free port while the block lasts; yield the port."""
     command = [*ASPECTRA, "serve", *map(str, arguments), "--port", "0", "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -67,8 +67,13 @@ def serving(*arguments: object) -> Iterator[int]:
 
 def request_for(text: str) -> bytes:
     body = json.dumps({"texts": [text]}).encode()
-    head = f"POST /label HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    head = (
+        "POST /label HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    )
+    return "\r\n".join([*head, "", ""]).encode() + body
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> int:
@@ -101,7 +106,7 @@ async def measure(port: int, requests: list[bytes], connections: int, seconds: f
 
 
 def reviews(run: Path, count: int = 2000) -> list[str]:
-    """Return reviews of the run's corpus, put together again from their segments."""
+    """Return reviews of the run's corpus, joined again from their segments."""
     segments = pl.scan_parquet(run / rundir.SEGMENTS).filter(pl.col("review") < count)
     joined = segments.group_by("review", maintain_order=True).agg(pl.col("text").str.join(" ")).collect()
     return joined["text"].str.slice(0, LONGEST).to_list()
@@ -125,18 +130,15 @@ def main(
     print("| model | connections | requests/s | p50 ms | p99 ms | other answers |\n|---|---|---|---|---|---|")
     for name, model in models.items():
         with serving(*model, "--workers", workers) as port:
-            asyncio.run(measure(port, requests, 16, 1.0))
+            asyncio.run(measure(port, requests, 16, min(seconds, 1.0)))  # to warm up
             for connections in CONNECTIONS:
-                print(
-                    asyncio.run(measure(port, requests, connections, seconds)).line(name, connections),
-                    flush=True,
-                )
+                load = asyncio.run(measure(port, requests, connections, seconds))
+                print(load.line(name, connections), flush=True)
         with serving(*model, "--queue", 16) as port:
-            print(asyncio.run(measure(port, requests, 256, seconds)).line(f"{name}, queue of 16", 256))
-            print(
-                asyncio.run(measure(port, requests, 1, seconds / 4)).line(f"{name}, right after that", 1),
-                flush=True,
-            )
+            load = asyncio.run(measure(port, requests, 256, seconds))
+            print(load.line(f"{name}, queue of 16", 256))
+            load = asyncio.run(measure(port, requests, 1, seconds / 4))
+            print(load.line(f"{name}, right after that", 1), flush=True)
 
 
 if __name__ == "__main__":

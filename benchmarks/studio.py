@@ -1,8 +1,10 @@
-"""How fast the mapping studio answers, and how good a map is that only follows it: python -m aspectra.bench.studio RUN --dev gold.jsonl
+"""How fast the mapping studio answers, and how good a map is that only follows its advice.
 
-Times are of a real server over HTTP: every key (the action and its save), and what the next card needs (evidence, trials, preview). First
-paint is that of Chromium, if there is one. With --test, a map made by accepting all suggestions and then taking every change whose
-interval on dev lies above zero is scored beside the automatic one. Works on a map of its own, which it removes afterwards.
+    python benchmarks/studio.py RUN --dev dev.jsonl [--test test.jsonl]
+
+Times are those of a real server over HTTP: every key (the action and its save) and what the next card needs;
+and those of Chromium, if there is one. With --test, a map made by accepting all suggestions and then every change
+that dev shows to be better is scored beside the automatic one. The map it works on is removed afterwards.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from aspectra.bench.protocol import Exam, Frozen, label_probabilities, score_answers
+from aspectra.bench.sets import only_file
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import read_gold, score
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import free_socket, make_server, serve
 from aspectra.studio.studio import Studio
@@ -38,7 +42,7 @@ FLAGS = [
 
 @contextlib.contextmanager
 def served(studio: Studio) -> Iterator[str]:
-    """Serve a studio on a free port while the block runs; give its address."""
+    """Serve a studio on a free port while the block runs; yield its address."""
     listener = free_socket(None)
     server, address = make_server(studio, listener)
     thread = threading.Thread(target=serve, args=(server, listener), daemon=True)
@@ -98,7 +102,7 @@ def press_keys(timer: Timer) -> None:
 
 
 def first_paint(address: str, loads: int = 5) -> dict[str, float]:
-    """Return when Chromium has painted first and when all topics are drawn, in milliseconds, medians; {} without Chromium."""
+    """Return when Chromium first paints and has drawn all topics, in median milliseconds; {} without it."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         return {}
@@ -123,7 +127,7 @@ def first_paint(address: str, loads: int = 5) -> dict[str, float]:
 
 
 def follow(studio: Studio, figure: str = "f1_macro") -> int:
-    """Accept all suggestions, then take each topic's best change that lies above the noise, until there is none; count them."""
+    """Accept all suggestions, then each topic's best change if it is above the noise; count the changes."""
     suggestions = studio.suggester(studio.session.state)
     studio.act(
         {"kind": "assign", "choices": {str(one.topic): one.aspect for one in suggestions}},
@@ -146,25 +150,25 @@ def follow(studio: Studio, figure: str = "f1_macro") -> int:
 
 def compare_on_test(studio: Studio, dev: Path, test: Path) -> dict[str, Any]:
     """Score the map that follows the page and the automatic one on segments that neither has seen."""
-    gold = read_gold(test)
-    result: dict[str, Any] = {"changes_after_suggestions": follow(studio)}
-    followed = AspectDetector.load(studio.run, with_map=False)
-    followed.topic_map_ = studio.topic_map
-    automatic = AspectDetector.load(studio.run, with_map=False).suggest_map(dev=dev)
+    with Exam([test], only_file, ()).sealed():
+        result: dict[str, Any] = {"changes_after_suggestions": follow(studio)}
+        followed = AspectDetector.load(studio.run, with_map=False)
+        followed.topic_map_ = studio.topic_map
+        automatic = AspectDetector.load(studio.run, with_map=False).suggest_map(dev=dev)
     for name, detector in (("followed", followed), ("automatic", automatic)):
-        report = score(
-            gold.aspects,
-            detector.label_segments(list(gold.texts))["aspect"].to_list(),
-            tuple(detector.classes_),
-        )
-        result[name] = {"f1_micro": round(report.f1_micro, 4), "f1_macro": round(report.f1_macro, 4)}
+        aspects = tuple(detector.classes_)
+        exam = Exam([test], only_file, aspects)
+        exam.freeze(Frozen(partial(label_probabilities, detector, aspects)))
+        scores = score_answers(*exam.answer(), aspects)
+        result[name] = {"f1_micro": round(scores.f1_micro, 4), "f1_macro": round(scores.f1_macro, 4)}
     return result
 
 
-def command(
+def main(
     run: Annotated[Path, typer.Argument(help="A fitted run.")],
     dev: Annotated[Path, typer.Option(help="Labelled segments for the live effect.")],
     test: Annotated[Path | None, typer.Option(help="Labelled segments to score the followed map on.")] = None,
+    browser: Annotated[bool, typer.Option(help="Measure in Chromium too.")] = True,
 ) -> None:
     """Measure the studio on a run and print JSON."""
     began = time.perf_counter()
@@ -175,9 +179,10 @@ def command(
     }
     try:
         with served(studio) as address:
-            result |= first_paint(address)
+            result |= first_paint(address) if browser else {}
             timer = Timer(address)
-            press_keys(timer)
+            with contextlib.closing(timer.connection):
+                press_keys(timer)
             result["requests"] = timer.summary()
         if test:
             result["test"] = compare_on_test(studio, dev, test)
@@ -188,4 +193,4 @@ def command(
 
 
 if __name__ == "__main__":
-    typer.run(command)
+    typer.run(main)

@@ -1,0 +1,120 @@
+"""The scripts of benchmarks/ run, on tiny fixtures."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from conftest import SMALL
+
+from aspectra.bench import sets
+from aspectra.bench.protocol import ProtocolError, Task
+from aspectra.config import FitConfig
+from aspectra.sample import Sample
+
+MOST = FitConfig.max_segments
+FOLDER = Path(__file__).parent.parent / "benchmarks"
+SCRIPTS = sorted(FOLDER.glob("*.py"))
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", FOLDER / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def oposum_data(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The sample as if it were OPOSUM's boots, with settings with which it is fitted in seconds."""
+    data = tmp_path / "data"
+    (data / "corpora").mkdir(parents=True)
+    (data / "oposum").mkdir()
+    with gzip.open(data / "corpora/boots.txt.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(" ".join(text.split()) for text in sample.reviews["text"]))
+    aspects = sorted({name for names in sample.gold["aspects"] for name in names})
+    rows = [
+        f"{text}\t{' '.join(str(aspects.index(name)) for name in names)}"
+        for text, names in zip(sample.gold["text"], sample.gold["aspects"], strict=True)
+    ]
+    head = "|".join(name.replace("General", "None").replace(" ", "_") for name in aspects)
+    for name, part in (("dev", rows[:150]), ("tst", rows[150:])):
+        lines = [head, "", "R-1", *part, ""]
+        (data / f"oposum/boots-{name}.asp").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr(sets, "TOPICS", SMALL["n_topics"])
+    return data
+
+
+def test_every_script_says_how_to_run_it() -> None:
+    assert len(SCRIPTS) == 5
+    assert [path for path in SCRIPTS if f"    python benchmarks/{path.name} " not in path.read_text()] == []
+
+
+def test_engines(run: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script("engines").main(run, tmp_path, size=[200], engine=["local"], each=100)
+    said = capfd.readouterr().out
+    assert "| local | 200 |" in said
+    assert "The engines wrote the same bytes: True" in said
+
+
+def test_service(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    module = script("service")
+    monkeypatch.setattr(module, "CONNECTIONS", (2,))
+    module.main(run, seconds=0.4)
+    rows = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines() if "teacher" in line]
+    assert [row[0].strip() for row in rows] == [
+        "teacher", "teacher, queue of 16", "teacher, right after that"
+    ]  # fmt: skip
+    assert rows[0][5].strip() == "none"
+
+
+def test_sample_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sets.SETS, "sample", replace(sets.SETS["sample"], settings=SMALL))
+    script("sample_sizes").main(tmp_path, name="sample", seeds=1, size=[MOST], figures=tmp_path / "figures")
+    assert f"| {MOST:,} | " in capsys.readouterr().out
+    assert (tmp_path / "figures/sample-size.png").exists()
+
+
+def test_small_corpora(
+    oposum_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = script("small_corpora")
+    monkeypatch.setattr(module, "VARIANTS", {"default": SMALL})
+    module.main(oposum_data, tmp_path / "home", seeds=1, sets="boots", variants="default", test=True)
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| default")]
+    assert [row.split("|")[1].strip() for row in rows] == ["default, dev", "default, test"]
+
+
+def test_small_corpora_are_fitted_with_test_sealed(
+    oposum_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = script("small_corpora")
+
+    def peek(variant: str, task: Task) -> Any:
+        return (task.data / task.bench.test[0]).read_text()
+
+    monkeypatch.setattr(module, "fit", peek)
+    with pytest.raises(ProtocolError, match="was opened before the system was frozen"):
+        module.main(oposum_data, tmp_path, seeds=1, sets="boots", variants="default")
+
+
+def test_studio(run: Path, sample_files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = Path(shutil.copytree(run, tmp_path / "run"))
+    before = sorted(path.name for path in own.iterdir())
+    script("studio").main(own, sample_files / "dev.jsonl", sample_files / "test.jsonl", browser=False)
+    found = json.loads(capsys.readouterr().out)
+    assert {"key", "card", "trials", "preview"} <= set(found["requests"])
+    assert found["test"]["automatic"]["f1_micro"] > 0.5
+    assert sorted(path.name for path in own.iterdir()) == before
