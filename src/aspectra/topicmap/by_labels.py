@@ -167,7 +167,7 @@ Value = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 def ascend(beta: np.ndarray, start: np.ndarray, allowed: np.ndarray, value: Value) -> np.ndarray:
     """Give each topic in turn its best allowed choice (K×A; unmapped always is) until none changes.
 
-    `value` gets γ without the topic (N×A), the topic's mass (N) and its number; it rates aspects and unmapped.
+    `value` gets γ without the topic (N×A), the topic's mass (N) and its number; it rates all choices.
     """
     chosen, n_aspects = start.copy(), allowed.shape[1]
     gamma = beta @ np.eye(n_aspects + 1)[chosen]  # N×(A+1)
