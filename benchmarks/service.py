@@ -3,8 +3,8 @@
     python benchmarks/service.py RUN [--onnx student.onnx]
 
 Starts `aspectra serve` as a process and sends it reviews of the run, one per request, from several
-connections at once. Prints requests/s, median and 99th percentile. Then it sends more than a short queue holds: the service
-answers 429 and goes on.
+connections at once. Prints requests/s, median and 99th percentile. Then it sends more than a short queue
+holds: the service answers 429 and goes on.
 """
 
 from __future__ import annotations

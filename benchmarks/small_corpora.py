@@ -3,7 +3,8 @@
     python benchmarks/small_corpora.py --data FOLDER --variants default,start-words
 
 A variant is settings of `fit`; `mixed` learns word vectors from the set's reviews and from reviews of TVs.
-Every variant is scored on dev, cross-validated inside it, and that decides. Test files are read only with --test.
+Every variant is scored on dev, cross-validated inside it, and that decides. Test files are read only with
+--test.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python benchmarks/studio.py RUN --dev dev.jsonl [--test test.jsonl]
 
 Times are those of a real server over HTTP: every key (the action and its save) and what the next card needs;
-and those of Chromium, if there is one. With --test, a map made by accepting all suggestions and then every change
-that dev shows to be better is scored beside the automatic one. The map it works on is removed afterwards.
+and those of Chromium, if there is one. With --test, a map made by accepting all suggestions and then every
+change that dev shows to be better is scored beside the automatic one. The map is removed afterwards.
 """
 
 from __future__ import annotations

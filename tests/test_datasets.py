@@ -21,12 +21,15 @@ from aspectra.errors import InputError
 ASP = "Apps_Interface|Ease_of_use|None\n\nR-1\nOpens fast,\t0\nand is simple.\t1 0\n\nR-2\nA gift.\t2\n"
 TRN = "R-1 4\nOpens fast, EDU_BREAK and is simple.\nI like it.\n\nR-2 5\nA gift.\n"
 XML_2014 = """<sentences>
-<sentence id="1"><text> Tasty soup. </text><aspectCategories><aspectCategory category="food"/></aspectCategories></sentence>
-<sentence id="2"><text>Cheap soup.</text><aspectCategories><aspectCategory category="food"/><aspectCategory category="price"/>
+<sentence id="1"><text> Tasty soup. </text>
+<aspectCategories><aspectCategory category="food"/></aspectCategories></sentence>
+<sentence id="2"><text>Cheap soup.</text>
+<aspectCategories><aspectCategory category="food"/><aspectCategory category="price"/>
 </aspectCategories></sentence>
 </sentences>"""
 XML_2015 = """<?xml version="1.0" encoding="UTF-8"?><Reviews><Review><sentences>
-<sentence id="3"><text>Kind waiter.</text><Opinions><Opinion category="SERVICE#GENERAL"/><Opinion category="SERVICE#GENERAL"/>
+<sentence id="3"><text>Kind waiter.</text>
+<Opinions><Opinion category="SERVICE#GENERAL"/><Opinion category="SERVICE#GENERAL"/>
 </Opinions></sentence>
 <sentence id="4"><text>We came by train.</text></sentence>
 <sentence id="5"><text>Far away.</text><Opinions><Opinion category="LOCATION#GENERAL"/></Opinions></sentence>

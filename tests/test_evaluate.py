@@ -111,7 +111,8 @@ def test_scores_survive_json() -> None:
 
 @pytest.mark.parametrize("name", ["gold.jsonl", "gold.jsonl.gz"])
 def test_gold_is_read_plain_and_packed(tmp_path: Path, name: str) -> None:
-    data = '\ufeff{"text": "Gut zu hören.", "aspects": ["Sound", "General"]}\r\n\n{"text": "Dear.", "aspects": ["Price"]}'.encode()
+    first = '\ufeff{"text": "Gut zu hören.", "aspects": ["Sound", "General"]}'
+    data = f'{first}\r\n\n{{"text": "Dear.", "aspects": ["Price"]}}'.encode()
     path = tmp_path / name
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     gold = read_gold(path)

@@ -1,4 +1,4 @@
-"""Systems with an encoder, on a tiny one: what they give, and that labels of dev are used where they say so."""
+"""What the systems give, those with an encoder on a tiny one, and who uses the labels of dev."""
 
 from __future__ import annotations
 

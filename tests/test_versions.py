@@ -33,7 +33,7 @@ def edit(home: Path, name: str, old: str, new: str) -> Path:
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("topicmap/suggest.py", "SEARCHES = 12", "SEARCHES = 13"),
+        ("topicmap/suggest.py", FUTURE, FUTURE + "EXTRA = 1\n"),
         ("bench/runner.py", "COVERAGES = np.linspace(0.05", "COVERAGES = np.linspace(0.1"),
         ("evaluate.py", "argmax(axis=1)", "argmin(axis=1)"),
         ("teacher/gradient.py", FUTURE, FUTURE + "EXTRA = 1\n"),

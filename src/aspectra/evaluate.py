@@ -2,8 +2,8 @@
 
 A segment with several gold aspects counts as right if the prediction is any of them: its gold is then the
 predicted one, else its first in the order of `aspects`. Scores are fractions from 0 to 1. Macro F1 averages
-over the aspects that occur in gold or prediction. For comparison, `Scores` also says what always answering the
-most frequent aspect would get. Every F1, the objective, coverage curves and Cohen's kappa are computed here.
+over the aspects that occur in gold or prediction. For comparison, `Scores` also says what always answering
+the most frequent aspect would get. Every F1, coverage curve and Cohen's kappa is computed here.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Scores:
 
 
 def read_gold(path: str | Path) -> Gold:
-    """Read JSON lines such as {"text": "Great sound.", "aspects": ["Sound"]}, plain or .gz; skip blank lines."""
+    """Read JSON lines such as {"text": "Great sound.", "aspects": ["Sound"]}, plain or .gz."""
     lines = enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
     rows = [read_gold_line(line, f"{path}, line {number}") for number, line in lines if line.strip()]
     if not rows:
@@ -129,7 +129,8 @@ def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Seq
     answers = answer_numbers(predicted, aspects)
     if len(member) != len(answers):
         raise InputError(
-            f"{len(member)} gold segments but {len(answers)} predictions: give one prediction for each segment."
+            f"{len(member)} gold segments but {len(answers)} predictions: "
+            "give one prediction for each segment."
         )
     confusion = count_confusion(member, answers)
     most_frequent = int(member.sum(axis=0).argmax())
@@ -319,7 +320,7 @@ def accuracy_of_surest(
 def accuracy_at_shares(
     right: Sequence[bool] | np.ndarray, confidence: np.ndarray, shares: np.ndarray
 ) -> list[list[float]]:
-    """Return [share answered, accuracy on it] for given shares, so that curves of several seeds can be averaged."""
+    """Return [share answered, accuracy on it] for given shares, for curves to be averaged over seeds."""
     accuracy = accuracy_of_surest(right, confidence)[1]
     counts = np.maximum(1, np.round(shares * len(accuracy)).astype(int))
     return [[float(share), float(accuracy[count - 1])] for share, count in zip(shares, counts, strict=True)]

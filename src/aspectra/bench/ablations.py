@@ -1,4 +1,4 @@
-"""What each choice is worth: variants of the teacher's fit and of the student's lesson, one setting at a time."""
+"""What each choice is worth: teacher or student with one setting changed at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALONE = {"teacher_weight": 0.0}
 
 @dataclass(frozen=True)
 class Ablation:
-    """Values of one choice; `student` tells whose. `numbers` tells whether they are numbers, for the figure; `default` stands out in it."""
+    """Values of one setting, of the student if `student`. The figure marks `default` and joins `numbers`."""
 
     name: str
     title: str

@@ -1,8 +1,8 @@
 """How close our clauses come to elementary discourse units (EDUs): boundaries scored on OPOSUM's dev files.
 
 A review is rebuilt by joining its EDUs with a blank and split by us; then the two sets of boundaries are
-compared. A boundary is the number of characters before it, white space not counted, so blanks do not matter. The
-end of the review is not a boundary.
+compared. A boundary is the number of characters before it, white space not counted, so blanks do not matter.
+The end of the review is not a boundary.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Boundaries = set[tuple[int, int]]  # (review, characters before the boundary)
 
 
 def clause_boundaries(data: Path) -> pl.DataFrame:
-    """Score each domain and all together: all boundaries, and those inside sentences (not after ".", "!" or "?")."""
+    """Score each domain and all together: all boundaries, and those inside sentences (not after . ! or ?)."""
     paths = sorted((data / "oposum").glob("*-dev.asp"))
     if not paths:
         raise InputError(

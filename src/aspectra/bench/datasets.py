@@ -1,7 +1,7 @@
 """The published data sets that benchmarks read, each in its own format: files in, `Gold` out.
 
-Aspect names are those of the paper's tables ("Ease of Use", "Apps/Interface"); OPOSUM's `None` is General. None of the data is
-part of this package.
+Aspect names are those of the paper's tables ("Ease of Use", "Apps/Interface"); OPOSUM's `None` is General.
+None of the data is part of this package.
 """
 
 from __future__ import annotations
@@ -51,25 +51,27 @@ def load_oposum(path: Path) -> Gold:
 
 
 def load_citysearch(folder: Path, aspects: Iterable[str] = tuple(RESTAURANT_ASPECTS.values())) -> Gold:
-    """Read the sentences whose only label is one of `aspects`; with the default ones the paper's test set of 1,490."""
+    """Read the sentences whose only label is one of `aspects`; by default those of the paper, 1,490."""
     wanted = {frozenset((aspect,)) for aspect in aspects}
     texts, labels = read_lines(folder / "test.txt"), read_lines(folder / "test_label.txt")
     if len(texts) != len(labels):
         raise InputError(
-            f"{folder / 'test.txt'} has {len(texts)} lines but test_label.txt has {len(labels)}: they must match."
+            f"{folder / 'test.txt'} has {len(texts)} lines but test_label.txt has {len(labels)}: "
+            "give both files of one test set."
         )
     for name, lines in (("test.txt", texts), ("test_label.txt", labels)):
         blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
         if blank is not None:
             raise InputError(
-                f"{folder / name}, line {blank}: expected a {'sentence' if lines is texts else 'label'}, got nothing."
+                f"{folder / name}, line {blank}: "
+                f"expected a {'sentence' if lines is texts else 'label'}, got nothing."
             )
     pairs = ((text.strip(), frozenset(line.split())) for text, line in zip(texts, labels, strict=True))
     return make_gold(pair for pair in pairs if pair[1] in wanted)
 
 
 def load_semeval(paths: Iterable[Path]) -> Gold:
-    """Read the sentences whose only category is food, service (Staff) or ambience, from files of 2014, 2015 or 2016."""
+    """Read the sentences whose only category is food, service (Staff) or ambience, of 2014, 2015 or 2016."""
     pairs = [pair for path in paths for pair in parse_semeval(path)]
     return make_gold(
         pair for pair in pairs if len(pair[1]) == 1 and pair[1] <= set(RESTAURANT_ASPECTS.values())
@@ -81,7 +83,8 @@ def load_seedwords(path: Path, aspects: Sequence[str]) -> dict[str, dict[str, fl
     lines = read_lines(path)
     if len(lines) != len(aspects):
         raise InputError(
-            f"{path} has {len(lines)} lines of seed words but there are {len(aspects)} aspects: {', '.join(aspects)}."
+            f"{path} has {len(lines)} lines of seed words "
+            f"but there are {len(aspects)} aspects: {', '.join(aspects)}."
         )
     numbered = zip(aspects, enumerate(lines, start=1), strict=True)
     return {
@@ -107,7 +110,7 @@ def parse_asp(path: Path) -> list[AnnotatedReview]:
 
 
 def split_blocks(lines: Sequence[str], first: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield blocks of lines between blank ones, each with its first line's number; `first` is that of the first line of all."""
+    """Yield blocks of lines between blank ones, each with its first line's number, counted from `first`."""
     block: list[str] = []
     for number, line in enumerate([*lines, ""], start=first):
         if line.strip():
@@ -130,7 +133,8 @@ def parse_review(path: Path, number: int, block: Sequence[str], names: Sequence[
         known = [int(label) for label in labels.split() if label.isdecimal() and int(label) < len(names)]
         if not text.strip() or not known or len(known) != len(labels.split()):
             raise InputError(
-                f"{path}, line {number + offset}: expected text, a tab and numbers below {len(names)}, got {line!r}."
+                f"{path}, line {number + offset}: "
+                f"expected text, a tab and numbers below {len(names)}, got {line!r}."
             )
         texts.append(text.strip())
         aspects.append(frozenset(names[label] for label in known))
@@ -139,7 +143,10 @@ def parse_review(path: Path, number: int, block: Sequence[str], names: Sequence[
 
 @dataclass(frozen=True)
 class TrnReviews:
-    """The reviews of a .trn file, OPOSUM's own corpora: an id and a rating, then sentences with EDU_BREAK in them, a blank line."""
+    """The reviews of a .trn file, as OPOSUM's corpora are.
+
+    Each has a line with id and rating, then sentences with EDU_BREAK in them, then a blank line.
+    """
 
     path: Path
 
@@ -152,7 +159,8 @@ class TrnReviews:
         head, *sentences = block
         if len(head.split()) != 2 or not sentences:
             raise InputError(
-                f"{self.path}, line {number}: expected an id, a rating and below them sentences, got {head!r}."
+                f"{self.path}, line {number}: "
+                f"expected an id, a rating and below them sentences, got {head!r}."
             )
         return "\n".join(" ".join(sentence.replace(EDU_BREAK, " ").split()) for sentence in sentences)
 

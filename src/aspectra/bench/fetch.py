@@ -1,4 +1,7 @@
-"""Published data from its public sources: files with checksums, fetched so that a broken download goes on and a wrong one is not kept."""
+"""Fetch published data from its public sources, with checksums.
+
+A broken download goes on when it is repeated; a file with a wrong checksum is not kept.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ NO_SUCH_RANGE = 416
 
 @dataclass(frozen=True)
 class Remote:
-    """A file: where it goes below the data folder, its SHA-256, and its address; without one it must be fetched by hand."""
+    """A file: where it goes below the data folder, its SHA-256, and its address, if it can be fetched."""
 
     to: str
     sha256: str
@@ -60,15 +63,17 @@ ORIGINS = {
             ("tv-tst", "98e3444cb83fc4f237a64b364ac555652b97f991b36ee4786550a03e3e93c5bb"),
             ("vacuums-dev", "d5bc727445bd2427076bc57c274e245b941552bb2898e52b367e2bcd562a5a13"),
         ),
-        "Take the files of data/gold/aspects in https://github.com/stangelid/oposum and put them in {folder}/oposum.",
+        "Take the files of data/gold/aspects in https://github.com/stangelid/oposum "
+        "and put them in {folder}/oposum.",
     ),
     "citysearch": Origin(
         citysearch(
             ("test.txt", "4e3b0ce7779865b05bd15d1c8b9e81e20b033387b4b7b4495ec45cda5796c615"),
             ("test_label.txt", "5e4b8846023f63679a4232e74566ee341a178cc240d339d4f4ed7eecc0890d9f"),
         ),
-        "Take test.txt and test_label.txt of the restaurant data that https://github.com/ruidan/Unsupervised-Aspect-Extraction "
-        "links to and put them in {folder}/citysearch.",
+        "Take test.txt and test_label.txt of the restaurant data that "
+        "https://github.com/ruidan/Unsupervised-Aspect-Extraction links to "
+        "and put them in {folder}/citysearch.",
     ),
     "semeval": Origin(
         (
@@ -81,8 +86,9 @@ ORIGINS = {
                 "26085008a5182381504fefdb7b56654baccd08851c900e6b05452055d9cfede9",
             ),
         ),
-        "SemEval asks for a registration: get the restaurants test files with gold labels of 2014 (task 4) and 2015 (task 12) at "
-        "http://metashare.ilsp.gr:8080 and save them as {folder}/semeval/restaurants-2014-test.xml and restaurants-2015-test.xml.",
+        "SemEval asks for a registration: get the restaurants test files with gold labels of 2014 (task 4) "
+        "and 2015 (task 12) at http://metashare.ilsp.gr:8080 and save them as "
+        "{folder}/semeval/restaurants-2014-test.xml and restaurants-2015-test.xml.",
     ),
 }
 
@@ -106,7 +112,7 @@ def get(name: str, folder: Path, progress: Progress) -> list[Path]:
 
 
 def fetch(file: Remote, path: Path, by_hand: str, progress: Progress) -> None:
-    """Download into a .part file, from where an earlier download stopped, and give it its name once its checksum is right."""
+    """Download into a .part file, or go on with one; rename it if its checksum is right."""
     part = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

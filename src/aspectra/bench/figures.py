@@ -1,4 +1,4 @@
-"""Outcomes → figures, each as PNG and SVG: F1 per set, ablations, coverage against accuracy, attention heat-maps, growth."""
+"""Outcomes → figures, each as PNG and SVG: F1 per set, ablations, coverage, attention heat-maps, growth."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INSTALL = 'pip install "aspectra[bench]"'
 
 
 def plotting() -> Any:
-    """Import matplotlib, without a display, in one style, and with files that do not change from run to run."""
+    """Import matplotlib without a display, in one style, writing the same bytes every time."""
     try:
         import matplotlib
     except ImportError:
@@ -37,8 +37,9 @@ def plotting() -> Any:
 
     pyplot.rcParams.update(
         {
-            "figure.dpi": 110, "savefig.dpi": 160, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
-            "axes.grid": True, "grid.color": "#e6e6e6", "axes.axisbelow": True, "svg.hashsalt": "aspectra", "legend.frameon": False,
+            "figure.dpi": 110, "savefig.dpi": 160, "font.size": 10, "legend.frameon": False,
+            "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
+            "grid.color": "#e6e6e6", "svg.hashsalt": "aspectra",
         }
     )  # fmt: skip
     return pyplot
@@ -59,7 +60,7 @@ def save(figure: Any, folder: Path, name: str) -> str:
 
 
 def draw_quality(outcomes: Sequence[Outcome], folder: Path) -> str:
-    """Draw one panel a set: every seed, mean and spread of every system, and the paper's teacher and best student as lines."""
+    """Draw one panel per set: every system's seeds, mean and spread; the paper's best as lines."""
     sets, systems = distinct(one.set for one in outcomes), distinct(one.name for one in outcomes)
     figure, panels = plotting().subplots(
         1,
@@ -109,9 +110,8 @@ def draw_rows(panel: Any, values: Sequence[Sequence[float]], left: float) -> Non
 
 def add_legend(figure: Any, panels: Sequence[Any], columns: int) -> None:
     """Put one legend below all panels, with each name once."""
-    entries = {
-        name: handle for panel in panels for handle, name in zip(*panel.get_legend_handles_labels(), strict=True)
-    }  # fmt: skip
+    pairs = (zip(*panel.get_legend_handles_labels(), strict=True) for panel in panels)
+    entries = {name: handle for panel_pairs in pairs for handle, name in panel_pairs}
     if entries:
         figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
 
@@ -255,7 +255,7 @@ def draw_attention(outcomes: Sequence[Outcome], folder: Path) -> str | None:
 
 
 def draw_growth(rows: Sequence[dict[str, Any]], folder: Path) -> str:
-    """Draw seconds and peak memory of each stage against the number of segments, with the fitted exponents."""
+    """Draw seconds and peak memory of each stage against the number of segments, with fitted exponents."""
     segments = [row["segments"] for row in rows]
     figure, (left, right) = plotting().subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for place, (stage, name) in enumerate(STAGES.items()):

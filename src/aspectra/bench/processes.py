@@ -1,7 +1,7 @@
-"""Run `aspectra …` as a process of its own and measure its seconds and its peak memory, alone or with its children.
+"""Run `aspectra …` as a process and measure its seconds and its peak memory, alone or with its children.
 
-Memory is read from /proc, so on Linux only; elsewhere it is NaN. What getrusage gives would begin with the size
-of the process that started this one.
+Memory is read from /proc, so on Linux only; elsewhere it is NaN. What getrusage gives would begin with the
+size of the process that started this one.
 """
 
 from __future__ import annotations

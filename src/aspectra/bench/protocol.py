@@ -1,9 +1,9 @@
 """The protocol in code: what a system may see, what it must return, and a test set that opens once.
 
 A `Task` is one set with one seed: the unlabelled corpus, dev, and the fits that its systems share. A `System`
-turns it into a `Frozen`, which gives the A aspects' probabilities for each segment. The `Exam` holds test. While
-it is sealed, opening one of its files is an error; it opens once, for a frozen system. Whatever is scored on
-test, here and in benchmarks/, goes through it.
+turns it into a `Frozen`, which gives the A aspects' probabilities for each segment. The `Exam` holds test.
+While it is sealed, opening one of its files is an error; it opens once, for a frozen system. Whatever is
+scored on test, here and in benchmarks/, goes through it.
 """
 
 from __future__ import annotations

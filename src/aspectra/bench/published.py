@@ -1,6 +1,6 @@
-"""What the paper publishes (Shi, Li, Wang, Reddy, AAAI 2021): Tables 3 and 4 and the ablations of its appendix, F1 in percent.
+"""What the paper publishes (Shi, Li, Wang, Reddy, AAAI 2021): Tables 3 and 4 and ablations, F1 in percent.
 
-Citysearch is weighted macro F1 over Food, Staff and Ambience; the product sets are micro F1 over nine classes.
+Citysearch has weighted F1 over Food, Staff and Ambience; the product sets have micro F1 over nine classes.
 """
 
 from __future__ import annotations

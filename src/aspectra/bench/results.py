@@ -1,4 +1,4 @@
-"""Where results go: JSON with every seed, tables as Markdown, figures, and a page with two marks for the tables."""
+"""Where results go: JSON with every seed, Markdown tables, figures, and a page that takes the tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIGURES = "figures"
 
 @dataclass(frozen=True)
 class Places:
-    """`output` takes results and figures; with `markdown`, tables also go into that page, figures beside it."""
+    """`output` takes results and figures; with `markdown`, tables go there too and figures beside it."""
 
     output: Path
     markdown: Path | None

@@ -1,7 +1,7 @@
-"""Sets × systems × seeds → outcomes. Each is computed once: the name of its file is a key of all that decides it.
+"""Sets × systems × seeds → outcomes, each computed once: its file's name is a key of all that decides it.
 
 Cells of one set and seed run one after another in one process, so that they share its fit; `jobs` such groups
-run at the same time, each on one thread. Finished cells are kept at once, so an interrupted benchmark goes on.
+run at the same time, each on one thread. Finished cells are kept at once, so a benchmark can be interrupted.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def run_group(group: Group, notify: Notify) -> Iterator[Outcome]:
 
 
 def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
-    """Return a cell's record. An error that a user could fix is a result too, but is tried again next time."""
+    """Return a cell's record. An error that a user could fix is a result too, but is not kept."""
     config, code = cell.system.config(task), cell_key(cell.system)
     mark = fingerprint(data_mark(task), cell.system.name, config, cell.seed, code)
     path = task.home / "cells" / f"{cell.set}-{cell.seed}-{cell.system.name}-{mark}.json"

@@ -1,7 +1,7 @@
-"""The benchmark's sets: for each its unlabelled corpus, dev, test, settings and protocol; and a small one made of the embedded sample.
+"""The benchmark's sets, each with its unlabelled corpus, dev, test and settings; one is made of the sample.
 
-What the paper publishes for a set is in published.py. A set whose corpus is far smaller than the paper's or of another kind says so
-in `stand_in`, and every table marks it.
+What the paper publishes for a set is in published.py. A set whose corpus is far smaller than the paper's, or
+of another kind, says so in `stand_in`, and every table marks it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Seeds = dict[str, dict[str, float]]  # aspect -> seed word -> weight
 
 @dataclass(frozen=True)
 class BenchmarkSet:
-    """One set; files are named below the data folder. `headline` is the figure that the paper's tables give."""
+    """One set; files are named below the data folder. `headline` is the metric of the paper's tables."""
 
     name: str
     title: str
@@ -53,7 +53,8 @@ class BenchmarkSet:
         missing = [path for path in paths if not path.is_file()]
         if missing:
             raise InputError(
-                f"No file {missing[0]}, which the set {self.name} needs. See docs/benchmark.md for where it comes from."
+                f"No file {missing[0]}, which the set {self.name} needs. "
+                "See docs/benchmark.md for where it comes from."
             )
         return paths
 
@@ -132,16 +133,29 @@ ALL = (
         ),
     ),
     oposum(
-        "bluetooth", "Bluetooth headsets", "bluetooth", "bluetooth.txt.gz", "53,000 sentences of mostly Indian earphone reviews",
-        ("the battery lasts all day on one charge", "callers complain about wind noise", "it stays in my ear when i run"),
+        "bluetooth", "Bluetooth headsets", "bluetooth", "bluetooth.txt.gz",
+        "53,000 sentences of mostly Indian earphone reviews",
+        (
+            "the battery lasts all day on one charge",
+            "callers complain about wind noise",
+            "it stays in my ear when i run",
+        ),
     ),
     oposum(
         "boots", "Boots", "boots", "boots.txt.gz", "15,000 sentences about footwear in general",
-        ("half a size too small and tight across the toes", "the leather is soft and the stitching neat", "my feet stay warm in snow"),
+        (
+            "half a size too small and tight across the toes",
+            "the leather is soft and the stitching neat",
+            "my feet stay warm in snow",
+        ),
     ),
     oposum(
         "bags", "Bags and cases", "bags_and_cases", "bags_and_cases.txt.gz", "14,000 noisy sentences",
-        ("the zipper broke after a week", "my laptop fits with room for the charger", "the strap is comfortable on the shoulder"),
+        (
+            "the zipper broke after a week",
+            "my laptop fits with room for the charger",
+            "the strap is comfortable on the shoulder",
+        ),
     ),
     BenchmarkSet(
         name=SAMPLE,
@@ -155,7 +169,11 @@ ALL = (
         settings={"n_topics": 30, "min_count": 5, "vector_size": 64, "steps": 600, "warmup": 100},
         read_seeds=lambda data: {aspect: dict.fromkeys(words, 1.0) for aspect, words in SEEDS.items()},
         stand_in="made-up reviews, to try the benchmark",
-        examples=("the pump is so loud that it wakes the house", "a bitter taste and thin crema", "descaling takes half an hour"),
+        examples=(
+            "the pump is so loud that it wakes the house",
+            "a bitter taste and thin crema",
+            "descaling takes half an hour",
+        ),
     ),
 )  # fmt: skip
 SETS = {one.name: one for one in ALL}

@@ -1,7 +1,7 @@
 """Speed of each stage, compared with a plain way to do the same, and of the student.
 
-Training is compared with the literal algorithm, tokenising with plain Python, frozen features with the encoder's
-bare forward pass, ONNX with torch. Both sides are measured in turn, so that a busy machine disturbs both.
+Training is compared with the literal algorithm, tokenising with plain Python, frozen features with the
+encoder's bare forward pass, ONNX with torch. Both sides are measured in turn: a busy machine disturbs both.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def literal_encoding(teacher: Teacher, ids: Tensor, mask: Tensor) -> tuple[Tenso
 
 
 def literal_losses(teacher: Teacher, config: FitConfig, batch: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
-    """Return the teacher's losses as the algorithm is written: every rotation of the batch is encoded again."""
+    """Return the teacher's losses as the algorithm is written: every rotation of the batch is encoded."""
     ids, mask = batch
     topics = literal_encoding(teacher, ids, mask)[1]
     similarity = []

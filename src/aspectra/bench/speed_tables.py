@@ -48,13 +48,15 @@ def stage_lines(task: Task) -> Iterator[speed.Line]:
     words = speed.tokenising_ratio(segments[:SOME], detector.vocabulary_)
     yield (
         "tokenising and indexing",
-        f"{words['segments_per_second']:,.0f} segments/s; plain Python {words['plain_segments_per_second']:,.0f}/s; "
+        f"{words['segments_per_second']:,.0f} segments/s; "
+        f"plain Python {words['plain_segments_per_second']:,.0f}/s; "
         f"ratio {words['ratio']:.1f}",
     )
     train = speed.training_ratio(detector.corpus_, detector.vectors_, config)
     yield (
         f"training, B = {config.batch_size}",
-        f"{train['segments_per_second']:,.0f} segments/s; literal algorithm {train['literal_segments_per_second']:,.0f}/s; "
+        f"{train['segments_per_second']:,.0f} segments/s; "
+        f"literal algorithm {train['literal_segments_per_second']:,.0f}/s; "
         f"ratio {train['ratio']:.0f}",
     )
     for size in ROWS:

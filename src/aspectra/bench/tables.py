@@ -1,4 +1,4 @@
-"""Outcomes → tables of mean ± standard deviation over seeds, with the published values, for terminal and page."""
+"""Outcomes → tables of mean ± standard deviation over seeds, with the published values beside them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def set_notes(outcomes: Sequence[Outcome], sets: Sequence[str]) -> list[str]:
     seeds = len({one.seed for one in outcomes})
     notes = ["† published by the paper, on its own corpora."]
     notes += [
-        f"Test, mean ± sd over {seeds} seed{'s' * (seeds > 1)}; majority and logistic regression do not depend on the seed."
+        f"Test, mean ± sd over {seeds} seed{'s' * (seeds > 1)}; "
+        "majority and logistic regression do not depend on the seed."
     ]
     said = {name: stand_in(outcomes, name) for name in sets}
     return notes + [
@@ -199,7 +200,8 @@ def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
     seeds = len({one.seed for one in own})
     dev = "dev scored with the teacher's map" if ablation.student else "dev is cross-validated"
     notes = [
-        f"F1 on test ({', '.join(f'{one} {FIGURES[SETS[one].headline]}' for one in sets)}), {seeds} seed{'s' * (seeds > 1)}; {dev}."
+        f"F1 on test ({', '.join(f'{one} {FIGURES[SETS[one].headline]}' for one in sets)}), "
+        f"{seeds} seed{'s' * (seeds > 1)}; {dev}."
     ]
     return Grid(ablation.title, header, rows, [*notes, *failures(own)])
 

@@ -87,7 +87,7 @@ def is_ours(module: str) -> bool:
 
 
 def source_of(module: str, home: Path) -> Path:
-    """Return a module's file; a system may also stand outside aspectra, in a script that has been imported."""
+    """Return a module's file; a system may also be outside aspectra, in a script that has been imported."""
     if not is_ours(module):
         return Path(str(sys.modules[module].__file__))
     path = home.joinpath(*module.split(".")[1:])

@@ -1,4 +1,4 @@
-"""What a process of the benchmark does before it loads anything: where it sends progress, and when it must end.
+"""What a process of the benchmark does before it loads anything: where progress goes, and when it must end.
 
 Imports little on purpose, as every process begins here.
 """
@@ -16,7 +16,7 @@ _queues: list[Queue[Any]] = []
 
 
 def begin(queue: Queue[Any], stop: Event, parent: int) -> None:
-    """Leave Ctrl-C to the parent process, and end when it says so or is gone: else two might write one run."""
+    """Leave Ctrl-C to the parent, and end when it says so or is gone: else two might write one run."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with, args=(stop, parent), daemon=True).start()
     _queues.append(queue)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def command(
     run: show.Run,
     gold: Annotated[
-        Path, typer.Argument(help='JSONL file, a line a segment: {"text": "…", "aspects": ["Image"]}')
+        Path, typer.Argument(help='JSONL file, one segment per line: {"text": "…", "aspects": ["Image"]}')
     ],
     only: Annotated[
         str | None, typer.Option(help="Restrict gold and answers to these aspects: Food,Staff,Ambience")
@@ -26,7 +26,7 @@ def command(
     model: show.Model = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Score labels against gold: per aspect, micro, macro, weighted, without General, and beside the majority answer."""
+    """Score labels against gold: per aspect, micro, macro, weighted, without General, majority answer."""
     from aspectra.evaluate import grade, keep_only, read_gold
     from aspectra.labelling.labeller import load_labeller
 

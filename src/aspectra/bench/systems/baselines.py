@@ -1,4 +1,7 @@
-"""Baselines without a trained network: the majority answer, k-means of word vectors, and LDA, both mapped by dev as the teacher is."""
+"""Baselines without a trained network: the majority answer, k-means of word vectors, and LDA.
+
+The topics of the latter two are mapped by dev, as the teacher's are.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class Majority:
 
 @dataclass(frozen=True)
 class KMeansTopics:
-    """The teacher's start alone: each word belongs to its nearest centroid, a segment to the centroids of its words."""
+    """The teacher's start alone: a word belongs to its nearest centroid, a segment to those of its words."""
 
     name: str = "kmeans"
     title: str = "k-means of words"
@@ -68,7 +71,7 @@ class KMeansTopics:
 
 @dataclass(frozen=True)
 class LdaTopics:
-    """scikit-learn's latent Dirichlet allocation on the same words, on at most `most` segments drawn at random."""
+    """scikit-learn's latent Dirichlet allocation on the same words, of at most `most` segments, at random."""
 
     name: str = "lda"
     title: str = "LDA"

@@ -1,4 +1,4 @@
-"""Systems that learn from the labels of dev: logistic regression on the frozen encoder, and the teacher with such labels mixed in."""
+"""Systems that learn from dev's labels: logistic regression on the encoder, or averaged with the teacher."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True)
 class LogisticOnDev:
-    """What a user with labels would do instead: the mean of the encoder's states and scikit-learn's logistic regression."""
+    """What a user with labels would do instead: logistic regression on the mean of the encoder's states."""
 
     name: str = "logistic"
     title: str = "logistic on dev"
@@ -39,7 +39,10 @@ class LogisticOnDev:
 
 @dataclass(frozen=True)
 class TeacherWithLabels:
-    """The teacher's γ averaged with a logistic regression on its topic probabilities; dev, cross-validated, chooses the weight."""
+    """The teacher's γ averaged with a logistic regression on its topic probabilities.
+
+    The weight is chosen by cross-validation on dev.
+    """
 
     name: str = "teacher+dev"
     title: str = "teacher + labels"
@@ -72,7 +75,7 @@ class TeacherWithLabels:
 
 
 def choose_weight(features: np.ndarray, gamma: np.ndarray, gold: np.ndarray, task: Task) -> float:
-    """Return the share of the labels' classifier under which held-out parts of dev score best in the set's headline figure."""
+    """Return the weight of the labels' classifier under which held-out parts of dev score best."""
     folds = np.random.default_rng(task.seed).permutation(len(gold)) % FOLDS
     held_out = np.zeros(gold.shape)
     for fold in range(FOLDS):
@@ -87,7 +90,7 @@ def choose_weight(features: np.ndarray, gamma: np.ndarray, gold: np.ndarray, tas
 
 
 def logistic(features: np.ndarray, gold: np.ndarray) -> Any:
-    """Fit scikit-learn's logistic regression to each segment's first gold aspect; return the function that gives N×A."""
+    """Fit a logistic regression to first gold aspects; return a function from features to N×A."""
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(max_iter=2000).fit(features, gold.argmax(1))

@@ -19,7 +19,7 @@ from aspectra.student.distill import distill
 
 @dataclass(frozen=True)
 class TeacherSystem:
-    """The contrastive model, its topics mapped by dev; `settings` are those of a fit that differ from the set's."""
+    """The contrastive model, its topics mapped by dev; `settings` of the fit replace the set's."""
 
     name: str = "teacher"
     title: str = "teacher"
@@ -38,8 +38,10 @@ class TeacherSystem:
 
 @dataclass(frozen=True)
 class StudentSystem:
-    """The student and its teacher, averaged as the student's settings say; `dev_as` is the option of `aspectra distill` that dev is given
-    as: dev, labels, or none."""
+    """The student and its teacher, averaged as the student's settings say.
+
+    `dev_as` is the option of `aspectra distill` that dev is given as: dev, labels, or none.
+    """
 
     name: str = "student"
     title: str = "student and teacher"
