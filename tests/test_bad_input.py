@@ -1,4 +1,4 @@
-"""Everything that users feed to such tools by mistake: one sentence with the value and the remedy, exit code 1, nothing written over."""
+"""What people give by mistake: one sentence with the value and what to do, exit code 1, no file changed."""
 
 import gzip
 import json

@@ -147,7 +147,7 @@ def test_coherence_is_the_mean_npmi_of_keyword_pairs() -> None:
 
 
 def test_gamma_label_entropy_and_margin() -> None:
-    """γ_a = Σ β_k over the topics mapped to a, renormalised over what is mapped; label = argmax γ; H = −Σ γ log γ."""
+    """γ_a = Σ β_k over the topics mapped to a, normalised; label = argmax γ; H = −Σ γ log γ."""
     beta = np.random.default_rng(0).dirichlet(np.ones(5), size=8)
     aspect_of = [0, 1, None, 1, 2]
     matrix = np.array([[aspect == a for a in range(3)] for aspect in aspect_of], dtype=float)

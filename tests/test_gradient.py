@@ -65,7 +65,9 @@ def test_orthogonal_topics_have_no_penalty_and_a_finite_gradient() -> None:
 
 
 def test_without_a_place_to_keep_compiled_code_it_is_compiled_anyway() -> None:
-    code = "from aspectra.teacher.gradient import uniform; import numpy as np; print(uniform(np.array([0, 2, 3])))"
+    code = (
+        "from aspectra.teacher.gradient import uniform as u; import numpy as n; print(u(n.array([0, 2, 3])))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={"NUMBA_CACHE_DIR": "/dev/null/no"}
     )

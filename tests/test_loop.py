@@ -2,12 +2,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from aspectra.loop import Losses, differentiate, optimise
+from aspectra.loop import Losses, Step, differentiate, optimise
 
 
-def run(step: object, model: torch.nn.Module, rates: list[float], clip: float = 2.0) -> list[Losses]:
+def run(step: Step, model: torch.nn.Module, rates: list[float]) -> list[Losses]:
     logged: list[Losses] = []
-    optimise(model, rates, step, lambda n: rates[n - 1], clip, lambda n, losses: logged.append(losses))  # type: ignore[arg-type]
+    optimise(model, rates, step, lambda n: rates[n - 1], 2.0, lambda n, losses: logged.append(losses))
     return logged
 
 
@@ -21,7 +21,7 @@ def test_the_loop_clips_gradients_and_uses_the_rate_of_the_step() -> None:
     start, rates = model.weight.item(), [0.1, 0.01]
 
     def log(step: int, losses: Losses) -> None:
-        norms.append(model.weight.grad.norm().item())  # type: ignore[union-attr]
+        norms.append(model.weight.grad.norm().item())
 
     steep = differentiate(lambda batch: {"loss": 1000 * model.weight.sum()})
     optimise(model, rates, steep, lambda step: rates[step - 1], 2.0, log)
@@ -33,7 +33,7 @@ def test_autograd_differentiates_the_sum_of_the_losses() -> None:
     model = line()
     step = differentiate(lambda batch: {"a": 2 * model.weight.sum(), "b": batch * model.weight.sum()})
     losses = step(3.0)
-    assert model.weight.grad.item() == 5.0  # type: ignore[union-attr]
+    assert model.weight.grad.item() == 5.0
     assert set(losses) == {"a", "b"}
 
 

@@ -292,4 +292,4 @@ def test_a_run_without_a_map_cannot_be_served(own_run: Path) -> None:
 def test_a_run_or_an_onnx_file_must_be_named(aspectra: Callable[..., Any]) -> None:
     answer = aspectra("serve")
     assert answer.code == 2
-    assert "Give the run's folder, or --onnx." in answer.err
+    assert "Give the run's folder or --onnx" in answer.err

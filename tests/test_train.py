@@ -26,7 +26,7 @@ GROUPS, WORDS_EACH, D = 4, 6, 8
 
 
 def planted(n: int = 300, seed: int = 0) -> tuple[Ragged, WordVectors, np.ndarray]:
-    """Segments that each speak of one of four groups of words, whose vectors point the same way; and the group of each."""
+    """Return segments that each use one of four groups of similar words, and the group of each."""
     random = np.random.default_rng(seed)
     matrix = np.repeat(np.eye(GROUPS, D) * 2, WORDS_EACH, axis=0) + random.normal(
         0, 0.3, (GROUPS * WORDS_EACH, D)

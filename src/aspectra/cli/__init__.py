@@ -1,6 +1,7 @@
 """The command line: one module per command, each a short function that parses, calls and prints.
 
-Errors of ours become one line on stderr and exit code 1; wrong usage is exit code 2; Ctrl-C is 130; anything else keeps its traceback.
+Our own errors are one line on stderr and exit code 1; wrong usage is exit code 2; Ctrl-C is 130.
+Anything else is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def about(
         False, "--version", callback=show_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Find out, without labels, what reviews talk about, and label every segment with the aspects you care about.
+    """Find out what reviews talk about, without labels, and label every segment with your aspects.
 
     The usual order: fit, topics, map, label, evaluate. `aspectra sample FOLDER` writes reviews to try it on.
     """
@@ -91,7 +92,7 @@ def main() -> None:
     except SystemExit as end:
         if end.code == STOPPED:
             print(
-                "aspectra: stopped. Nothing half-written is left; a fit goes on from its last finished stage.",
+                "aspectra: stopped. No file is left half-written; repeat a fit to continue it.",
                 file=sys.stderr,
             )
         raise

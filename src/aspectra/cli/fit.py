@@ -22,7 +22,7 @@ STAGE_LABELS = {
 @with_settings(FitConfig)
 def command(
     files: show.Inputs,
-    run: Annotated[Path, typer.Option(help="Folder to keep the result in; an unfinished fit there goes on.")],
+    run: Annotated[Path, typer.Option(help="Folder for the result; an unfinished fit there is continued.")],
     text_column: show.TextColumn = None,
     encoding: show.Encoding = "utf-8",
     quiet: show.Quiet = False,
@@ -42,11 +42,12 @@ def command(
     junk = int(corpus.segments["junk"].sum())
     if len(corpus.segments) < corpus.seen:
         show.note(
-            f"Learnt from a uniform sample of the {corpus.seen:,} segments; --max-segments makes it larger.",
+            f"Learnt from a random sample of the {corpus.seen:,} segments; raise --max-segments for more.",
             quiet,
         )
     show.note(
-        f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments ({junk:,} of them junk, not trained on), "
+        f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments "
+        f"({junk:,} of them code or another language, not trained on), "
         f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\nNext: aspectra topics {run}",
         quiet,
     )

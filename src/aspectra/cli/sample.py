@@ -1,4 +1,4 @@
-"""aspectra sample: write the embedded sample, to try the commands on."""
+"""aspectra sample: write reviews to try the commands on."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from aspectra.cli import show
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder to write reviews.csv, dev.jsonl and test.jsonl to.")],
-    reviews: Annotated[int, typer.Option(help="How many reviews.", min=1)] = 3000,
+    folder: Annotated[
+        Path, typer.Argument(help="Folder for reviews.csv and the gold labels dev.jsonl and test.jsonl.")
+    ],
+    reviews: Annotated[int, typer.Option(help="Number of reviews.", min=1)] = 3000,
     seed: Annotated[int, typer.Option(help="Same seed, same reviews.", min=0)] = 0,
     quiet: show.Quiet = False,
 ) -> None:
-    """Write a sample: made-up reviews of coffee machines with gold labels."""
+    """Write invented reviews of coffee machines, to try it on."""
     from aspectra.sample import generate, write
 
     paths = write(folder, generate(reviews, seed=seed))

@@ -1,4 +1,4 @@
-"""Options made from a dataclass, one per field, so that each default and meaning stands in one place."""
+"""Options made from a config: one per setting, with its default and meaning, so that each stands once."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Comman
 
 
 def option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
+    """Return the command's parameter for one setting."""
     choices = spec.metadata["choices"]
     help = spec.metadata["help"] + (f" One of: {', '.join(choices)}." if choices else "")
     flag = spec.name.replace("_", "-")
-    told = typer.Option(*dict.fromkeys((f"--{flag}", f"--{flag.removeprefix('n-')}")), help=help)
-    kind: Any = Annotated[type(spec.default), told]
+    annotation = typer.Option(*dict.fromkeys((f"--{flag}", f"--{flag.removeprefix('n-')}")), help=help)
+    kind: Any = Annotated[type(spec.default), annotation]
     return inspect.Parameter(spec.name, inspect.Parameter.KEYWORD_ONLY, default=spec.default, annotation=kind)

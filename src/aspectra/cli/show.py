@@ -1,4 +1,7 @@
-"""What commands share on the terminal: options that several take, notes, progress bars and tables, quiet where asked."""
+"""What commands share on the terminal: common options, notes, progress bars and tables.
+
+Notes and progress go to stderr, results to stdout; --quiet leaves only results and errors.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +26,23 @@ Run = Annotated[Path, typer.Argument(help="The run's folder, as given to aspectr
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILES", help="CSV, TSV, JSONL, Parquet or txt (one review a line), also .gz; globs too."
+        metavar="FILES",
+        help="CSV, TSV, JSONL, Parquet or txt (one review per line), also .gz; folders and globs too.",
     ),
 ]
 TextColumn = Annotated[
-    str | None, typer.Option(help="Column with the review text; found by itself when it is obvious.")
+    str | None, typer.Option(help="Column with the review text; by default it is guessed.")
 ]
-IdColumn = Annotated[
-    str | None, typer.Option(help="Column that must be there and is put first in the output.")
-]
+IdColumn = Annotated[str | None, typer.Option(help="Column of the input to put first in the output.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files: utf-8, latin-1, cp1252, utf-16, …")]
 Model = Annotated[
     str | None,
-    typer.Option(help="teacher, or student: both together; by default the student if there is one."),
+    typer.Option(
+        help="teacher, or student (blended with the teacher); by default student if the run has one."
+    ),
 ]
 Onnx = Annotated[
-    Path | None, typer.Option(help="Label with an exported student instead of a run; needs no torch.")
+    Path | None, typer.Option(help="Exported student to label with, instead of a run; needs no torch.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
@@ -50,7 +54,7 @@ def console(stderr: bool = False) -> Console:
 
 
 def note(text: str, quiet: bool = False) -> None:
-    """Say something on stderr, where it does not mix with results."""
+    """Print a line to stderr, where it does not mix with results."""
     if not quiet:
         typer.echo(text, err=True)
 
@@ -68,7 +72,7 @@ def names(text: str | None) -> tuple[str, ...] | None:
 def open_source(
     files: list[str], text_column: str | None, id_column: str | None, encoding: str, quiet: bool
 ) -> Source:
-    """Open the input and say which column is read when it was not named."""
+    """Open the input and print which column is read if it was not named."""
     from aspectra.text import read
 
     source = read.open_source(files, text_column, id_column, encoding)
@@ -127,7 +131,7 @@ def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
-    """Start a plain table; the columns named in `right` hold numbers."""
+    """Return an empty plain table; the columns in `right` are aligned to the right, for numbers."""
     from rich import box
     from rich.table import Table
 

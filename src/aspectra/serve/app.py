@@ -1,7 +1,8 @@
-"""The service over HTTP: texts in, the rows of `aspectra label` out; aspects, health, metrics and its own description beside it.
+"""The service over HTTP: texts in, the rows of `aspectra label` out; also aspects, health and metrics.
 
-Everything that can be wrong with a request has a status and one sentence: 401, 408, 413, 415, 422; 429 when the queue is full and 503
-when labels take too long, both with Retry-After. Pages of the service load nothing from elsewhere.
+Every problem with a request has a status and one sentence: 401, 408, 413, 415, 422; also 429 when the
+queue is full and 503 when labelling takes too long, both with Retry-After. The pages load nothing from
+elsewhere.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ KINDS = {
     "docs.js": "text/javascript; charset=utf-8",
 }
 HEADERS = {
-    b"content-security-policy": b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    b"content-security-policy": b"default-src 'none'; script-src 'self'; style-src 'self'; "
+    b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
     b"cache-control": b"no-store",
@@ -55,7 +56,7 @@ class Texts(BaseModel):
 
 
 class Segment(BaseModel):
-    """A row as `aspectra label` writes it; `review` is the place of the text in the request, `p_…` the share of each aspect."""
+    """One row of `aspectra label`; `review` is the text's place in the request, `p_…` are probabilities."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, float]
@@ -72,7 +73,7 @@ class Segment(BaseModel):
 
 
 class Labels(BaseModel):
-    """A row for each segment of each text, in order; a text without words has none."""
+    """One row per segment of each text, in order; a blank text has none."""
 
     segments: list[Segment]
 
@@ -109,7 +110,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Guard:
-    """What a route that needs the token has more than others."""
+    """What a route needs in addition if there is a token."""
 
     options: dict[str, Any] = field(default_factory=dict)
     statuses: tuple[int, ...] = ()
@@ -118,7 +119,10 @@ class Guard:
 def make_app(
     label: Label, topic_map: TopicMap, limits: Limits, token: str | None = None, local: bool = False
 ) -> FastAPI:
-    """Build the application; with `token` only its bearers may label, with `local` only requests to this machine's own name."""
+    """Build the application.
+
+    With `token`, requests must have it; with `local`, their Host must be this machine.
+    """
     metrics = Metrics()
     batcher = Batcher(label, limits, metrics.observe_batch)
     metrics.watch_queue(lambda: batcher.waiting)
@@ -166,7 +170,7 @@ def add_labelling(app: FastAPI, batcher: Batcher, limits: Limits, guard: Guard) 
             rows = await batcher.label(texts)
         except QueueFull:
             raise HTTPException(
-                429, f"{batcher.waiting} texts are waiting already. Try again in a moment.", RETRY
+                429, f"{batcher.waiting} texts are already waiting. Try again in a moment.", RETRY
             ) from None
         except TimeoutError:
             raise HTTPException(
@@ -176,16 +180,16 @@ def add_labelling(app: FastAPI, batcher: Batcher, limits: Limits, guard: Guard) 
 
 
 def add_state(app: FastAPI, topic_map: TopicMap, batcher: Batcher, metrics: Metrics, guard: Guard) -> None:
-    """Add what a caller, a load balancer and Prometheus ask."""
+    """Add the routes for callers, load balancers and Prometheus."""
 
     @app.get("/aspects", responses=problems(*guard.statuses), **guard.options)
     async def aspects() -> Aspects:
-        """Tell which aspects there are and which topics are mapped to them."""
+        """Return the aspects and the topics mapped to each."""
         return describe(topic_map)
 
     @app.get("/healthz", responses=problems(503))
     async def healthz() -> Health:
-        """Tell whether texts can be labelled; needs no token."""
+        """Return whether texts can be labelled; needs no token."""
         if not batcher.alive:
             raise HTTPException(503, "The labelling thread has stopped. Start the service again.")
         return Health(status="ok")
@@ -197,12 +201,12 @@ def add_state(app: FastAPI, topic_map: TopicMap, batcher: Batcher, metrics: Metr
         **guard.options,
     )
     async def prometheus() -> Response:
-        """Figures for Prometheus."""
+        """Return the metrics for Prometheus."""
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def add_pages(app: FastAPI) -> None:
-    """Add the description that a person reads, and errors of one sentence."""
+    """Add the documentation page."""
     page = files("aspectra.serve") / "page"
 
     async def start(request: Request) -> Response:
@@ -269,7 +273,7 @@ def describe(topic_map: TopicMap) -> Aspects:
 
 
 class Gate:
-    """Counts requests, adds headers to answers, and turns away a request that a web page elsewhere had the browser send."""
+    """Counts requests, adds headers to answers, and refuses requests that name another host."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, local: bool) -> None:
         self.app, self.metrics, self.local = app, metrics, local

@@ -1,7 +1,8 @@
-"""Texts of many requests → batches → labels: a batch costs the labeller hardly more than one text.
+"""Texts of many requests → batches → labels: a batch takes hardly longer than one text.
 
-One thread labels; what arrives meanwhile waits in a bounded queue and makes the next batch. All else happens on the event loop, so there
-are no locks. Who stops waiting is left out of the next batch, and who finds the queue full is told so at once.
+One thread labels. What arrives meanwhile waits in a bounded queue and becomes the next batch. All else
+happens on the event loop, so there are no locks. A request that has timed out is left out of the next
+batch; one that finds the queue full fails at once.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Limits:
     """How much may be asked at once, and how long it may take."""
 
     batch: int = 256  # texts
-    wait: float = 0.002  # seconds that a batch waits for company, if the one before had some
+    wait: float = 0.002  # seconds that a batch waits for more texts, if the one before had several jobs
     queue: int = 4096  # texts
     timeout: float = 10.0  # seconds
 
@@ -33,7 +34,7 @@ class QueueFull(Exception):
 
 @dataclass(frozen=True)
 class Job:
-    """The texts of one request, and the promise of their labels."""
+    """The texts of one request, and the future of their labels."""
 
     texts: list[str]
     labels: asyncio.Future[list[bytes]]
@@ -43,7 +44,7 @@ Label = Callable[[pl.Series], pl.DataFrame]
 
 
 def label_batch(label: Label, requests: list[list[str]]) -> tuple[list[list[bytes]], pl.DataFrame]:
-    """Label the texts of several requests at once; return each one's rows as JSON, numbered within the request, and all labels."""
+    """Label several requests at once; return each request's rows as JSON, and all labels as a frame."""
     ends = [0, *accumulate(map(len, requests))]
     frame = label(pl.Series("text", [text for texts in requests for text in texts], dtype=pl.String))
     review = frame["review"].to_numpy()
@@ -55,7 +56,7 @@ def label_batch(label: Label, requests: list[list[str]]) -> tuple[list[list[byte
 
 
 class Batcher:
-    """Labels texts in batches; `observe` is told the number of texts and the labels of each."""
+    """Labels texts in batches; `observe` gets the number of texts and the labels of each batch."""
 
     def __init__(self, label: Label, limits: Limits, observe: Callable[[int, pl.DataFrame], None]) -> None:
         self.label_texts, self.limits, self.observe = label, limits, observe
@@ -82,7 +83,7 @@ class Batcher:
         self._pool.shutdown()
 
     async def label(self, texts: list[str]) -> list[bytes]:
-        """Return a JSON object for each segment of the texts; raise QueueFull, or TimeoutError after `limits.timeout`."""
+        """Return one JSON object per segment; raise QueueFull, or TimeoutError after `limits.timeout`."""
         if self.waiting + len(texts) > self.limits.queue:
             raise QueueFull
         job = Job(texts, asyncio.get_running_loop().create_future())
@@ -92,18 +93,18 @@ class Batcher:
         return await asyncio.wait_for(job.labels, self.limits.timeout)
 
     async def _work(self) -> None:
-        company = False
+        several = False
         while self._jobs or not self._closing:
             await self._arrived.wait()
-            if company and self.waiting < self.limits.batch:
+            if several and self.waiting < self.limits.batch:
                 await asyncio.sleep(self.limits.wait)
             jobs = self._take()
-            company = len(jobs) > 1
+            several = len(jobs) > 1
             if jobs:
                 await self._label(jobs)
 
     def _take(self) -> list[Job]:
-        """Take jobs off the queue, up to a batch of texts but at least one; those given up are dropped."""
+        """Take at most a batch of texts off the queue, but at least one job; drop jobs that timed out."""
         taken: list[Job] = []
         size = 0
         while self._jobs and (not taken or size + len(self._jobs[0].texts) <= self.limits.batch):
@@ -117,7 +118,7 @@ class Batcher:
         return taken
 
     async def _label(self, jobs: list[Job]) -> None:
-        """Label in the other thread and hand out the rows, or the error if there is one."""
+        """Label in the other thread and hand out the rows, or the error."""
         work = asyncio.get_running_loop().run_in_executor(
             self._pool, label_batch, self.label_texts, [job.texts for job in jobs]
         )

@@ -1,4 +1,4 @@
-"""What the service tells Prometheus; with several workers, of all of them together."""
+"""The service's metrics for Prometheus; with several workers, the sum over all of them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import polars as pl
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable by which prometheus_client knows where workers share their figures."""
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable that tells prometheus_client where workers share their metrics."""
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 TEXTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 class Metrics:
-    """The figures of one worker."""
+    """The metrics of one worker."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -53,9 +53,9 @@ class Metrics:
         self.seconds.labels(path).observe(seconds)
 
     def text(self) -> bytes:
-        """Return all figures in Prometheus' format."""
+        """Return all metrics in Prometheus' format."""
         self.waiting.set(self.waiting_now())
-        folder = os.environ.get(FOLDER)
+        folder = os.environ.get(METRICS_FOLDER)
         if folder is None:
             return generate_latest(self.registry)
         forget_dead(Path(folder))
@@ -65,7 +65,7 @@ class Metrics:
 
 
 def forget_dead(folder: Path) -> None:
-    """Take the queues of workers that are gone out of the sum; their counts stay."""
+    """Remove the queues of dead workers from the sum; their counts stay."""
     for file in folder.glob("gauge_live*_*.db"):
         worker = int(file.stem.rpartition("_")[2])
         try:

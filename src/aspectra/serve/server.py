@@ -1,4 +1,4 @@
-"""The service as processes: one, or several that share a listening socket and are started again when they die."""
+"""The service as processes: one, or several that share a socket and are restarted when they die."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
 BACKLOG = 2048
 CONNECTIONS = 1024
-"""More than so many connections are answered with 503 before anything is read from them."""
-SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
+"""Further connections are answered with 503 before anything is read from them."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """All that a worker process needs to know; called, it loads the model and gives the application."""
+    """What a worker process needs to know; calling it loads the model and returns the application."""
 
     run: Path
     model: str | None = None
@@ -47,9 +46,7 @@ class Service:
         import polars as pl
 
         labeller = open_labeller(self.run, self.model, self.onnx, self.threads)
-        labeller.label(
-            pl.Series(["Loads what is loaded only when it is needed, and tells if there is no map."])
-        )
+        labeller.label(pl.Series(["The first text loads everything, and fails now if there is no map."]))
         return make_app(labeller.label, topic_map_of(labeller), self.limits, self.token, self.local)
 
 
@@ -77,13 +74,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(service: Service, listener: socket.socket, workers: int, started: Callable[[], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM; what was asked before is still answered. `started` is called when the model is loaded."""
+    """Serve until Ctrl-C or SIGTERM, then answer open requests; call `started` once the model is loaded."""
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    app = (
-        service()
-    )  # in one process also if there are to be more: what is wrong is told once, and before they start
+    app = service()  # also with several workers: problems show once, and before they start
     started()
     options: dict[str, Any] = {
         "log_level": "warning",
@@ -95,7 +90,9 @@ def serve(service: Service, listener: socket.socket, workers: int, started: Call
         if workers == 1:
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
             return
-        os.environ[SHARED_FIGURES] = folder  # before a worker imports prometheus_client
+        from aspectra.serve.metrics import METRICS_FOLDER
+
+        os.environ[METRICS_FOLDER] = folder  # before a worker imports prometheus_client
         config = uvicorn.Config(
             service, factory=True, workers=workers, timeout_worker_healthcheck=60, **options
         )

@@ -78,7 +78,8 @@ THINKING = (
 # No clause ends in one of these words: a mark after them is removed.
 NEVER_LAST = (
     "a|the|and|but|or|so|if|that|than|as|even|not|when|because|since|what|how|why|where|which|while|though"
-    "|although|until|unless|once|after|before|like|then|also|overall|however|whether|who|first|nothing|soon|an|of|to|with|from|about|for|by"
+    "|although|until|unless|once|after|before|like|then|also|overall|however|whether|who|first|nothing|soon"
+    "|an|of|to|with|from|about|for|by"
 )
 
 PUNCTUATION_RULES: tuple[Rule, ...] = (
