@@ -23,7 +23,7 @@ from aspectra.bench.sets import known_names, oposum
 from aspectra.config import FitConfig
 from aspectra.corpus import prepare
 from aspectra.detector import AspectDetector
-from aspectra.fitting import save_vectors, stage_marks
+from aspectra.fitting import save_vectors, stage_fingerprints
 from aspectra.rundir import RunDir
 from aspectra.text.read import Source, open_source
 from aspectra.vectors import WordVectors, learn_vectors
@@ -71,7 +71,7 @@ def measure(variant: str, task: Task, with_test: bool) -> tuple[list[float], lis
 
 def mix_vectors(own: Source, related: Source, config: FitConfig, home: RunDir) -> None:
     """Begin a run whose word vectors are learnt from its own reviews and related ones together."""
-    marks = stage_marks(own, config)
+    marks = stage_fingerprints(own, config)
     home.create()
     if home.finished("vectors", marks["vectors"]):
         return

@@ -23,7 +23,7 @@ from aspectra.cli import main
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.evaluate import Gold
-from aspectra.labelling.rows import labelled
+from aspectra.labelling.files import label_source
 from aspectra.report import build_report
 from aspectra.report.content import Content
 from aspectra.report.stats import Tally, tally
@@ -85,7 +85,7 @@ def label_file(detector: AspectDetector, reviews: pl.DataFrame, path: Path) -> P
     """Label reviews as `aspectra label` does, their other columns carried through."""
     source = path.parent / f"{path.stem}-reviews.parquet"
     reviews.write_parquet(source)
-    write_frames(labelled(detector, open_source([str(source)], "text"), lambda n: None), path)
+    write_frames(label_source(detector.labeller(), open_source([str(source)], "text"), lambda n: None), path)
     return path
 
 
@@ -159,13 +159,10 @@ def encoder_folder(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="session")
 def student_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run with a student in it."""
-    from aspectra import rundir
     from aspectra.student.distill import distill
 
     folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("student") / "run"))
-    detector = AspectDetector.load(folder)
-    student = distill(detector, student_config(encoder_folder), folder / rundir.STUDENT)
-    student.save_pretrained(folder / rundir.STUDENT, detector.topic_map_)
+    distill(folder, student_config(encoder_folder))
     return folder
 
 

@@ -10,7 +10,7 @@ from aspectra.attention import Explanation, attended, explain, find_words, to_ht
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 from aspectra.evaluate import Gold
-from aspectra.labelling.labeller import StudentLabeller, load_student
+from aspectra.labelling.labeller import StudentLabeller, TeacherLabeller, load_student
 
 HOSTILE = '<img src=x onerror="alert(1)"> the coffee </script> & more'
 TEXT = "The pump is LOUD, <b>and</b> the coffee tastes bitter!"
@@ -47,14 +47,14 @@ def test_answers_are_those_of_labelling(model: StudentLabeller) -> None:
 
 
 def test_without_a_student_the_teacher_explains_alone(detector: AspectDetector) -> None:
-    told = explain(detector, TEXT)
+    told = explain(TeacherLabeller(detector.fitted_), TEXT)
     assert told.student is told.student_answer is None
     assert told.agree
     assert verdict(told) == "Only the teacher answers: this run has no student."
 
 
 def test_unknown_words_have_no_attention_from_the_teacher(detector: AspectDetector) -> None:
-    assert explain(detector, "Zzz qqq").teacher == (None, None)
+    assert explain(TeacherLabeller(detector.fitted_), "Zzz qqq").teacher == (None, None)
 
 
 def test_disagreement_is_said() -> None:
@@ -80,11 +80,11 @@ def test_the_page_shades_words_and_escapes_them(model: StudentLabeller) -> None:
 
 def test_a_text_without_a_word_is_refused(detector: AspectDetector) -> None:
     with pytest.raises(InputError, match="There is no word in the text"):
-        explain(detector, "  ")
+        explain(TeacherLabeller(detector.fitted_), "  ")
 
 
 def test_pieces_join_to_the_text_and_weights_average_to_one(detector: AspectDetector, gold: Gold) -> None:
-    for text, pieces in zip(gold.texts[:50], attended(detector, gold.texts[:50]), strict=True):
+    for text, pieces in zip(gold.texts[:50], attended(detector.fitted_, gold.texts[:50]), strict=True):
         assert "".join(piece for piece, _ in pieces) == text
         weights = [weight for _, weight in pieces if weight is not None]
         known = detector.vocabulary_.encode(pl.Series([text])).lengths[0]
@@ -95,7 +95,7 @@ def test_pieces_join_to_the_text_and_weights_average_to_one(detector: AspectDete
 def test_weights_stand_on_the_words_that_the_teacher_read(detector: AspectDetector) -> None:
     text = "My COFFEE's taste, and the Milk: wonderful coffees!"
     ids = detector.vocabulary_.encode(pl.Series([text])).ids
-    marked = [piece for piece, weight in attended(detector, [text])[0] if weight is not None]
+    marked = [piece for piece, weight in attended(detector.fitted_, [text])[0] if weight is not None]
     assert [detector.vocabulary_.index[word] for word in ("coffee", "taste", "milk")] == ids[:3].tolist()
     assert marked[:3] == ["COFFEE's", "taste", "Milk"]
 
@@ -105,7 +105,7 @@ def test_weights_stand_on_the_words_that_the_teacher_read(detector: AspectDetect
     [HOSTILE, "İstanbul’da kahve ☕", "القهوة لذيذة جدا", "コーヒーが美味しい。", "ΟΔΟΣ ΚΑΦΕΣ", "", "!!!"],
 )
 def test_any_text_can_be_cut(detector: AspectDetector, text: str) -> None:
-    assert "".join(piece for piece, _ in attended(detector, [text])[0]) == text
+    assert "".join(piece for piece, _ in attended(detector.fitted_, [text])[0]) == text
 
 
 def test_words_are_found_where_they_stand_even_if_capitals_grow() -> None:
@@ -115,7 +115,7 @@ def test_words_are_found_where_they_stand_even_if_capitals_grow() -> None:
 
 def test_words_beyond_those_the_teacher_reads_have_no_weight(detector: AspectDetector) -> None:
     text = " ".join(["coffee"] * (detector.max_tokens + 2))
-    pieces = attended(detector, [text])[0]
+    pieces = attended(detector.fitted_, [text])[0]
     assert [weight for piece, weight in pieces if piece == "coffee"] == pytest.approx(
         [1.0] * detector.max_tokens
     )

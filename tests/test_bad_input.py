@@ -338,4 +338,4 @@ def test_no_map_yet(refused: Callable[..., str], own_run: Path, sample_files: Pa
     assert "No topic map" in refused("map", own_run)
     label = ["label", own_run, sample_files / "reviews.csv", "-o", tmp_path / "out.csv"]
     for words in (["evaluate", own_run, sample_files / "test.jsonl"], label):
-        assert "No topic map yet. Map the topics first:" in refused(*words)
+        assert "Map the topics first: aspectra map" in refused(*words)

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from aspectra.config import MODEL_SIZE, FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
+from aspectra.config import MODEL_SIZE, FitConfig, PrepareConfig, StudentConfig, TeacherConfig, VectorsConfig
 from aspectra.errors import AspectraError, ConfigError, InputError, MapError, RunError
 
 
@@ -89,3 +89,18 @@ def test_the_model_size_of_an_older_run_becomes_part_of_the_learning_factor() ->
 
 def test_all_our_errors_have_one_base() -> None:
     assert all(issubclass(kind, AspectraError) for kind in (ConfigError, InputError, MapError, RunError))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"teacher_weight": 1.5}, "teacher_weight must be from 0 to 1, got 1.5"),
+        ({"attention": "hard"}, "attention must be one of smooth, regular, mean, got 'hard'"),
+        ({"epochs": "two"}, "epochs must be a whole number, got 'two'"),
+    ],
+)
+def test_settings_of_the_student_that_cannot_work_are_refused(settings: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        StudentConfig(**settings)
+    with pytest.raises(ConfigError, match="Unknown settings"):
+        StudentConfig.from_dict({"nonsense": 1})

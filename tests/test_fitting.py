@@ -13,11 +13,11 @@ from conftest import SMALL, as_flags
 
 from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig
-from aspectra.detector import Texts
 from aspectra.errors import InputError, RunError
-from aspectra.fitting import STAGES, Fitted, fit_stages, load_trained, load_vectors, save_fitted, stage_marks
+from aspectra.fitting import STAGES, Fitted, fit_stages, load_trained, load_vectors, stage_fingerprints
 from aspectra.rundir import STAGE_FILES, RunDir
 from aspectra.sample import generate
+from aspectra.text.memory import Texts
 
 TINY = {"n_topics": 4, "min_count": 3, "vector_size": 8, "vector_epochs": 1, "steps": 5}
 TEXTS = Texts(generate(150, n_gold=2).reviews["text"])
@@ -67,16 +67,14 @@ def test_a_run_directory_changes_nothing_in_what_is_learnt(whole: Path) -> None:
     assert in_memory.topics == loaded.topics
     assert in_memory.vectors.matrix.tobytes() == loaded.vectors.matrix.tobytes()
     assert in_memory.trained.history == loaded.trained.history
-    assert in_memory.marks == loaded.marks
+    assert in_memory.fingerprints == loaded.fingerprints
 
 
 def test_saving_what_was_fitted_in_memory_gives_the_same_files(
     whole: Path, tmp_path: Path, snapshot: Callable
 ) -> None:
-    run = RunDir(tmp_path / "saved")
-    run.create()
-    save_fitted(fit(whole), run, FitConfig(**TINY))
-    assert snapshot(run.path) == snapshot(whole)
+    fit(whole).save(tmp_path / "saved")
+    assert snapshot(tmp_path / "saved") == snapshot(whole)
 
 
 def test_fitting_again_makes_nothing_again(finished: Path, snapshot: Callable) -> None:
@@ -159,11 +157,13 @@ def test_a_setting_makes_again_its_own_stage_and_those_after_it(
 
 
 def test_other_reviews_have_other_marks_and_so_has_every_setting() -> None:
-    marks = stage_marks(TEXTS, FitConfig())
-    assert all(marks[stage] != mark for stage, mark in stage_marks(Texts(["other"]), FitConfig()).items())
+    marks = stage_fingerprints(TEXTS, FitConfig())
+    assert all(
+        marks[stage] != mark for stage, mark in stage_fingerprints(Texts(["other"]), FitConfig()).items()
+    )
     for name, value in {"min_tokens": 4, "negative": 6, "clip": 1.0, "seed": 1}.items():
-        assert stage_marks(TEXTS, FitConfig(**{name: value}))["topics"] != marks["topics"]
-    assert stage_marks(TEXTS, FitConfig(clip=1.0))["vectors"] == marks["vectors"]
+        assert stage_fingerprints(TEXTS, FitConfig(**{name: value}))["topics"] != marks["topics"]
+    assert stage_fingerprints(TEXTS, FitConfig(clip=1.0))["vectors"] == marks["vectors"]
 
 
 def test_an_interrupted_change_of_settings_does_not_pass_for_a_finished_run(finished: Path) -> None:

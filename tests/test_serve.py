@@ -285,7 +285,7 @@ def test_a_taken_port_is_told(aspectra: Callable[..., Any], run: Path) -> None:
 
 def test_a_run_without_a_map_cannot_be_served(own_run: Path) -> None:
     (own_run / "topic_map.json").unlink()
-    with pytest.raises(MapError, match="No topic map yet"):
+    with pytest.raises(MapError, match="No topic map in"):
         Service(own_run)()
 
 

@@ -8,13 +8,17 @@ if TYPE_CHECKING:
     from aspectra.detector import AspectDetector as AspectDetector
     from aspectra.errors import AspectraError as AspectraError
     from aspectra.evaluate import read_gold as read_gold
+    from aspectra.labelling.labeller import load as load
+    from aspectra.student.distill import distill as distill
 
 __version__ = "0.1.0"
-__all__ = ["AspectDetector", "AspectraError", "read_gold"]
+__all__ = ["AspectDetector", "AspectraError", "distill", "load", "read_gold"]
 
 _HOMES = {
     "AspectDetector": "aspectra.detector",
     "AspectraError": "aspectra.errors",
+    "distill": "aspectra.student.distill",
+    "load": "aspectra.labelling.labeller",
     "read_gold": "aspectra.evaluate",
 }
 

@@ -16,10 +16,11 @@ import polars as pl
 import torch
 
 from aspectra.corpus import Vocabulary
-from aspectra.detector import AspectDetector
 from aspectra.encoder.pieces import words_of_pieces
 from aspectra.errors import InputError
-from aspectra.labelling.labeller import StudentLabeller
+from aspectra.fitting import Fitted
+from aspectra.labelling.labeller import StudentLabeller, TeacherLabeller
+from aspectra.student.model import Student
 from aspectra.text.tokens import extract
 from aspectra.topicmap.gamma import PREFIX
 
@@ -30,26 +31,26 @@ Read = list[tuple[int, int, float]]
 """Start, end and α of each word that the teacher read in a text."""
 
 
-def word_attention(detector: AspectDetector, texts: Sequence[str]) -> list[Read]:
+def word_attention(fitted: Fitted, texts: Sequence[str]) -> list[Read]:
     """Return the words that the teacher read in each text; it reads the first `max_tokens` known ones."""
-    tokens = detector.vocabulary_.encode(pl.Series(texts, dtype=pl.String))
+    tokens = fitted.vocabulary.encode(pl.Series(texts, dtype=pl.String))
     rows = np.flatnonzero(tokens.lengths)
     alpha: dict[int, np.ndarray] = {}
     if len(rows):
-        ids, mask = tokens.padded(rows, detector.max_tokens)
+        ids, mask = tokens.padded(rows, fitted.config.max_tokens)
         with torch.inference_mode():
-            encoding = detector.teacher_(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32)))
+            encoding = fitted.teacher(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32)))
         alpha = dict(zip(rows.tolist(), encoding.attention.numpy(), strict=True))
-    places = known_words(texts, detector.vocabulary_)
+    places = known_words(texts, fitted.vocabulary)
     return [
         [(*span, float(share)) for span, share in zip(spans, alpha.get(row, ()), strict=False) if span]
         for row, spans in enumerate(places)
     ]
 
 
-def attended(detector: AspectDetector, texts: Sequence[str]) -> list[Pieces]:
+def attended(fitted: Fitted, texts: Sequence[str]) -> list[Pieces]:
     """Cut texts into pieces, known words with the teacher's attention."""
-    return [cut(text, read) for text, read in zip(texts, word_attention(detector, texts), strict=True)]
+    return [cut(text, read) for text, read in zip(texts, word_attention(fitted, texts), strict=True)]
 
 
 def cut(text: str, read: Read) -> Pieces:
@@ -96,7 +97,7 @@ def find_words(text: str, surface: Sequence[str]) -> list[tuple[int, int] | None
 
 @dataclass(frozen=True)
 class Explanation:
-    """`teacher` and `student` attention stand beside `words`; the answers map aspects to probabilities, the likeliest first."""
+    """`teacher` and `student` are shares of attention, one per word; answers map aspects to probabilities, best first."""
 
     words: tuple[str, ...]
     teacher: tuple[float | None, ...]
@@ -112,41 +113,33 @@ class Explanation:
         )
 
 
-def explain(model: AspectDetector | StudentLabeller, text: str) -> Explanation:
+def explain(model: TeacherLabeller | StudentLabeller, text: str) -> Explanation:
     """Explain the label of one segment."""
     spans = written_words(text)
     if not spans:
         raise InputError("There is no word in the text. Give a sentence in quotes.")
-    detector = model.detector if isinstance(model, StudentLabeller) else model
     words = tuple(text[start:end] for start, end in spans)
-    teacher_answer = ranked(detector, text)
-    if not isinstance(model, StudentLabeller):
-        return Explanation(
-            words, teacher_attention(detector, text), None, teacher_answer, None, teacher_answer
-        )
-    probabilities = model.student.probabilities([text])[0]
-    own = dict(
-        sorted(
-            zip(model.student.card.aspects, probabilities.tolist(), strict=True), key=lambda pair: -pair[1]
-        )
-    )
-    attention = student_attention(model, text, spans)
-    return Explanation(
-        words, teacher_attention(detector, text), attention, teacher_answer, own, ranked(model, text)
-    )
+    teacher = teacher_attention(model.fitted, text)
+    teacher_answer = ranked(TeacherLabeller(model.fitted), text)
+    if isinstance(model, TeacherLabeller):
+        return Explanation(words, teacher, None, teacher_answer, None, teacher_answer)
+    probabilities = model.student.probabilities([text])[0].tolist()
+    own = dict(sorted(zip(model.student.card.aspects, probabilities, strict=True), key=lambda pair: -pair[1]))
+    student = student_attention(model.student, text, spans)
+    return Explanation(words, teacher, student, teacher_answer, own, ranked(model, text))
 
 
-def ranked(model: AspectDetector | StudentLabeller, text: str) -> dict[str, float]:
+def ranked(model: TeacherLabeller | StudentLabeller, text: str) -> dict[str, float]:
     row = model.label_segments([text]).row(0, named=True)
     values = {name.removeprefix(PREFIX): value for name, value in row.items() if name.startswith(PREFIX)}
     return dict(sorted(values.items(), key=lambda pair: -pair[1]))
 
 
-def teacher_attention(detector: AspectDetector, text: str) -> tuple[float | None, ...]:
+def teacher_attention(fitted: Fitted, text: str) -> tuple[float | None, ...]:
     """Return the teacher's α for each written word, the words of text.split(); None if it knows none of it."""
     spans = written_words(text)
     shares: list[float | None] = [None] * len(spans)
-    for start, _, share in word_attention(detector, [text])[0]:
+    for start, _, share in word_attention(fitted, [text])[0]:
         word = word_at(spans, start)
         shares[word] = (shares[word] or 0.0) + share
     return tuple(shares)
@@ -162,15 +155,14 @@ def word_at(spans: Sequence[tuple[int, int]], place: int) -> int:
     return int(np.searchsorted([start for start, _ in spans], place, side="right")) - 1
 
 
-def student_attention(model: StudentLabeller, text: str, spans: list[tuple[int, int]]) -> tuple[float, ...]:
+def student_attention(student: Student, text: str, spans: list[tuple[int, int]]) -> tuple[float, ...]:
     """Return the student's α for each written word: the sum over its pieces."""
-    encoder = model.student.encoder
+    encoder = student.encoder
     with torch.inference_mode():
-        alpha = (
-            model.student(*encoder.padded(encoder.tokenise([text]), np.array([0]))).attention[0].cpu().numpy()
-        )
+        answer = student(*encoder.padded(encoder.tokenise([text]), np.array([0])))
     shares = np.zeros(len(spans))
-    for share, piece in zip(alpha, words_of_pieces(encoder.tokenizer, text), strict=True):
+    pieces = words_of_pieces(encoder.tokenizer, text)
+    for share, piece in zip(answer.attention[0].cpu().numpy(), pieces, strict=True):
         if piece is not None:
             shares[word_at(spans, piece[0])] += share
     return tuple(shares.tolist())
@@ -207,7 +199,8 @@ def shaded(
 ) -> str:
     largest = max((share or 0 for share in shares), default=0) or 1
     spans = (
-        f'<span style="background: rgba(255, 170, 0, {(share or 0) / largest:.2f})" title="{share or 0:.1%}">{html.escape(word)}</span>'
+        f'<span style="background: rgba(255, 170, 0, {(share or 0) / largest:.2f})" title="{share or 0:.1%}">'
+        f"{html.escape(word)}</span>"
         for word, share in zip(words, shares, strict=True)
     )
     return f"<h2>{who}: {html.escape(top(answer))}</h2>\n<p>{' '.join(spans)}</p>"

@@ -1,9 +1,8 @@
-"""AspectDetector: connects the stages, in memory or in a run directory, with scikit-learn's contract. It holds no logic of its own."""
+"""AspectDetector: connects the stages, in memory or in a run directory, with scikit-learn's contract."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -14,79 +13,36 @@ from sklearn.base import BaseEstimator
 
 from aspectra import rundir
 from aspectra.config import FitConfig
-from aspectra.corpus import Corpus, load_vocabulary
-from aspectra.errors import InputError, MapError, RunError
+from aspectra.corpus import Corpus, Vocabulary
+from aspectra.errors import MapError, RunError
 from aspectra.evaluate import Gold, read_gold
-from aspectra.fitting import (
-    STAGES,
-    Fitted,
-    Reviews,
-    fit_stages,
-    load_topics,
-    load_trained,
-    load_vectors,
-    save_fitted,
-)
+from aspectra.fitting import Fitted, Reviews, fit_stages
+from aspectra.labelling.labeller import Labeller, StudentLabeller, TeacherLabeller
 from aspectra.progress import Progress, quiet
 from aspectra.rundir import RunDir
-from aspectra.teacher.encode import encode
-from aspectra.text.segment import split_reviews
+from aspectra.student.model import Student
+from aspectra.teacher.model import Teacher
+from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
-from aspectra.topicmap.gamma import PREFIX, label_beta
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Choice, TopicMap
+from aspectra.topics import Topics
+from aspectra.vectors import WordVectors
 
 DEFAULT = FitConfig()
-CHUNK = 20_000
-MISSING = ("None", "nan", "<NA>")
-"""How None, NaN and the NA of pandas are written; NA cannot be compared, even with itself."""
-
-
-def as_series(texts: Any) -> pl.Series:
-    """Take a list of str, a polars or a pandas Series, or an array; None is allowed among them."""
-    if isinstance(texts, str):
-        raise InputError("Give a list of texts, not one text: [text].")
-    if hasattr(texts, "columns"):
-        raise InputError(f"Give one column of texts, not a table: table[{texts.columns[0]!r}].")
-    if isinstance(texts, pl.Series):
-        if texts.dtype not in (pl.String, pl.Null):
-            raise InputError(f"The texts must be str, got {texts.dtype}.")
-        return texts.cast(pl.String)
-    return pl.Series("text", [as_text(value) for value in texts], dtype=pl.String)
-
-
-def as_text(value: Any) -> str | None:
-    """Return a text, or None for what stands for a missing one."""
-    if isinstance(value, str):
-        return value
-    if str(value) in MISSING:
-        return None
-    raise InputError(f"The texts must be str, got {value!r}.")
-
-
-class Texts:
-    """Reviews in memory."""
-
-    def __init__(self, texts: Any) -> None:
-        self.series = as_series(texts)
-
-    def texts(self) -> Iterator[pl.Series]:
-        yield from (self.series[start : start + CHUNK] for start in range(0, len(self.series), CHUNK))
-
-    def fingerprint(self) -> list[str]:
-        digest = hashlib.sha256()
-        for text in self.series:
-            digest.update(b"\0" if text is None else b"\1" + text.encode() + b"\0")
-        return ["texts", digest.hexdigest()]
 
 
 class AspectDetector(BaseEstimator):
-    """Discovers topics in reviews and, once they are mapped to aspects, labels segments. Parameters are those of `FitConfig`."""
+    """Discovers topics in reviews and, once they are mapped to aspects, labels segments.
 
-    label_threads = 2
-    """How many batches may be labelled at the same time with profit, each on one torch thread."""
+    Parameters are those of `FitConfig`. Fitted in memory, it labels with its teacher. Loaded from a run that has a
+    student, it labels as `aspectra.load(run)` does, until another topic map is given.
+    """
+
+    student_folder_: Path | None = None
+    """Where the student is that labels, if one does."""
 
     def __init__(
         self,
@@ -127,19 +83,50 @@ class AspectDetector(BaseEstimator):
     def fit(
         self, X: Any, y: object = None, *, run: Path | str | None = None, progress: Progress = quiet
     ) -> Self:
-        """Discover topics in reviews: texts, or a `Source` of files. With `run`, every stage is kept there and resumed from there."""
+        """Discover topics in reviews: texts, or a `Source` of files.
+
+        With `run`, every stage is kept in that folder, and a later fit resumes from it.
+        """
         check_language(self.config.language)
-        source: Reviews = X if hasattr(X, "texts") else Texts(X)
+        source: Reviews = X if isinstance(X, Reviews) else Texts(X)
         home = RunDir(run) if run is not None else None
         if home:
             home.create()
-        fitted = fit_stages(source, self.config, home, progress)
-        self.corpus_, self.vectors_, self.trained_ = fitted.corpus, fitted.vectors, fitted.trained
-        self.topics_, self.marks_ = fitted.topics, fitted.marks
-        self.vocabulary_, self.teacher_ = fitted.corpus.vocabulary, fitted.trained.teacher
-        for name in ("topic_map_", "dev_estimate_"):  # they were for other topics
+        self.fitted_ = fit_stages(source, self.config, home, progress)
+        for name in ("dev_estimate_", "student_folder_", "student_"):  # they were for other topics
             self.__dict__.pop(name, None)
         return self
+
+    @property
+    def topics_(self) -> Topics:
+        return self.fitted_.topics
+
+    @property
+    def vocabulary_(self) -> Vocabulary:
+        return self.fitted_.vocabulary
+
+    @property
+    def vectors_(self) -> WordVectors:
+        return self.fitted_.vectors
+
+    @property
+    def teacher_(self) -> Teacher:
+        return self.fitted_.teacher
+
+    @property
+    def corpus_(self) -> Corpus:
+        return self.fitted_.corpus
+
+    @property
+    def topic_map_(self) -> TopicMap:
+        if self.fitted_.topic_map is None:
+            raise AttributeError("There is no topic map yet.")
+        return self.fitted_.topic_map
+
+    @topic_map_.setter
+    def topic_map_(self, topic_map: TopicMap) -> None:
+        self.fitted_ = self.fitted_.with_map(topic_map)
+        self.student_folder_ = None  # its student was made for the other map
 
     def map_topics(self, mapping: Mapping[str, Iterable[int]], by: str = "person") -> Self:
         """Map topics to aspects by hand: {"Image": [3, 7], "General": [0]}; topics not named stay unmapped."""
@@ -188,76 +175,54 @@ class AspectDetector(BaseEstimator):
 
     def topic_probabilities(self, segments: Any) -> np.ndarray:
         """Return β for segments, N×K; NaN where no word is known."""
-        return encode(self.teacher_, self.vocabulary_.encode(as_series(segments)), self.max_tokens)
+        return self.fitted_.topic_probabilities(segments)
 
-    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
-        """Label segments as they are, one row each."""
-        tokens = self.vocabulary_.encode(as_series(segments))
-        shares = np.array([item.share for item in self.topics_.items])
-        return label_beta(
-            encode(self.teacher_, tokens, self.max_tokens), tokens.lengths, self._map(), shares, only
-        )
+    def labeller(self) -> Labeller:
+        """Return what labels: the teacher, or the student of the run that this was loaded from."""
+        if self.student_folder_ is None:
+            return TeacherLabeller(self.fitted_)
+        if "student_" not in self.__dict__:  # read only now: a student is large, and mapping does not need it
+            self.student_ = Student.from_pretrained(self.student_folder_)
+        return StudentLabeller(self.fitted_, self.student_)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The aspects, in the order of `predict_proba`'s columns."""
+        return np.array(self.fitted_.the_map().aspects, dtype=object)
 
     def label(self, X: Any) -> pl.DataFrame:
-        """Split reviews into segments and label each: a row a segment."""
-        segments = split_reviews(as_series(X), self.segment, self.language)
-        place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
-        return segments.select("review", place, "text").hstack(self.label_segments(segments["text"]))
+        """Split reviews into segments and label each: one row per segment."""
+        return self.labeller().label(X)
+
+    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
+        """Label segments as they are, one row each; with `only`, answer with these aspects alone."""
+        return self.labeller().label_segments(segments, only)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return γ for segments, N×A, in the order of `classes_`."""
-        return self.label_segments(X).select(pl.col(PREFIX + aspect) for aspect in self.classes_).to_numpy()
+        """Return the probability of each aspect for each segment, N×A, in the order of `classes_`."""
+        return self.labeller().predict_proba(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the aspect of each segment."""
-        return np.asarray(self.label_segments(X)["aspect"].to_numpy())
+        return self.labeller().predict(X)
 
     def __getattr__(self, name: str) -> Any:
-        if (
-            name == "corpus_" and "_run" in self.__dict__
-        ):  # a loaded detector reads it only when it is asked for
-            self.corpus_ = Corpus.load(self._run)
-            return self.corpus_
         raise AttributeError(
             f"{type(self).__name__} has no attribute {name!r}; the names that end in _ are there after fit."
         )
 
-    @property
-    def classes_(self) -> np.ndarray:
-        return np.array(self._map().aspects, dtype=object)
-
-    def _map(self) -> TopicMap:
-        if not hasattr(self, "topic_map_"):
-            raise MapError(
-                "No topic map yet. Map the topics first: detector.suggest_map([…]) or aspectra map RUN --aspects …"
-            )
-        return self.topic_map_
-
     def save(self, path: Path | str) -> None:
-        """Write the run directory, topic map included."""
-        if not hasattr(self, "topics_"):
+        """Write the run directory, topic map included; a student is not written."""
+        if "fitted_" not in self.__dict__:
             raise RunError("There is nothing to save yet. Fit the detector first.")
-        run = RunDir(path)
-        run.create()
-        save_fitted(
-            Fitted(self.corpus_, self.vectors_, self.trained_, self.topics_, self.marks_), run, self.config
-        )
-        if hasattr(self, "topic_map_"):
-            topicmap.write_map(run / rundir.TOPIC_MAP, self.topic_map_)
+        self.fitted_.save(path)
 
     @classmethod
     def load(cls, path: Path | str, with_map: bool = True) -> Self:
-        """Read a run directory; the topic map too, if there is one and it is wanted."""
-        run = RunDir(path)
-        run.check(*STAGES)
-        detector = cls(**FitConfig.from_dict(run.config()).to_dict())
-        detector.vocabulary_ = load_vocabulary(run / rundir.VOCABULARY)
-        detector.vectors_ = load_vectors(run, detector.vocabulary_)
-        detector.trained_ = load_trained(run, detector.vectors_, detector.config)
-        detector.teacher_ = detector.trained_.teacher
-        detector.topics_ = load_topics(run)
-        detector.marks_ = {stage: run.mark(stage) for stage in STAGES}
-        detector._run = run
-        if with_map and (run / rundir.TOPIC_MAP).exists():
-            detector.topic_map_ = topicmap.read_map(run / rundir.TOPIC_MAP, detector.topics_.fingerprint)
+        """Read a run directory; the topic map and the student too, if they are there and the map is wanted."""
+        fitted = Fitted.load(path, with_map)
+        detector = cls(**fitted.config.to_dict())
+        detector.fitted_ = fitted
+        if fitted.topic_map is not None and rundir.has_student(Path(path)):
+            detector.student_folder_ = Path(path) / rundir.STUDENT
         return detector

@@ -1,11 +1,17 @@
-"""The four stages of a fit, prepare → vectors → teacher → topics, in memory or kept in a run directory and resumed from there."""
+"""The four stages of a fit: prepare → vectors → teacher → topics. Reviews in, a `Fitted` out.
+
+With a run directory every finished stage is kept there, and a later fit resumes from it.
+"""
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -16,12 +22,15 @@ from safetensors.torch import save as to_bytes
 
 from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
-from aspectra.corpus import Corpus, Vocabulary, prepare
-from aspectra.errors import InputError, RunError
-from aspectra.progress import Progress, progress_of
+from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
+from aspectra.errors import InputError, MapError, RunError
+from aspectra.progress import Progress, StageProgress, progress_of
 from aspectra.rundir import RunDir, fingerprint
+from aspectra.teacher.encode import encode
 from aspectra.teacher.model import Teacher
 from aspectra.teacher.train import Trained, train
+from aspectra.text.memory import as_series
+from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
 from aspectra.vectors import WordVectors, learn_vectors
 
@@ -29,6 +38,7 @@ STAGES = tuple(rundir.STAGE_FILES)
 Made = TypeVar("Made")
 
 
+@runtime_checkable
 class Reviews(Protocol):
     """Where reviews come from: texts in memory or files."""
 
@@ -38,16 +48,95 @@ class Reviews(Protocol):
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a fit learns."""
+    """What a fit learnt, the settings it was made with, and the topic map if there is one."""
 
-    corpus: Corpus
+    config: FitConfig
+    vocabulary: Vocabulary
     vectors: WordVectors
     trained: Trained
     topics: Topics
-    marks: dict[str, str]
+    fingerprints: dict[str, str]
+    """One per stage."""
+    segments: Corpus | RunDir
+    """The corpus, or the run to read it from."""
+    topic_map: TopicMap | None = None
+
+    @property
+    def teacher(self) -> Teacher:
+        return self.trained.teacher
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The segments that were learnt from; of a loaded run they are read when first asked for."""
+        return Corpus.load(self.segments) if isinstance(self.segments, RunDir) else self.segments
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Each topic's share of the corpus, K."""
+        return np.array([item.share for item in self.topics.items])
+
+    def read(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+        """Return β (N×K; NaN where no word is known) and the number of known words (N) of segments."""
+        words = self.vocabulary.encode(texts)
+        return encode(self.teacher, words, self.config.max_tokens), words.lengths
+
+    def topic_probabilities(self, segments: Any) -> np.ndarray:
+        """Return β for segments, N×K; NaN where no word is known."""
+        return self.read(as_series(segments))[0]
+
+    def with_map(self, topic_map: TopicMap) -> Fitted:
+        """Return a copy with another topic map; a corpus that was read stays read."""
+        other = copy.copy(self)
+        object.__setattr__(other, "topic_map", topic_map)
+        return other
+
+    def the_map(self) -> TopicMap:
+        """Return the topic map, or raise and say how to make one."""
+        if self.topic_map is None:
+            place = self.segments.path if isinstance(self.segments, RunDir) else "RUN"
+            raise MapError(
+                f"No topic map yet. Map the topics first: detector.suggest_map([…]) or aspectra map {place}"
+            )
+        return self.topic_map
+
+    def save(self, path: Path | str) -> None:
+        """Write all stages, and the topic map if there is one, into a run directory."""
+        run = RunDir(path)
+        run.create()
+        saves: tuple[Callable[[], None], ...] = (
+            lambda: self.corpus.save(run),
+            lambda: save_vectors(self.vectors, run),
+            lambda: save_trained(self.trained, run),
+            lambda: save_topics(self.topics, run, self.config),
+        )
+        for stage, save in zip(STAGES, saves, strict=True):
+            save()
+            run.finish(stage, self.fingerprints[stage])
+        if self.topic_map is not None:
+            write_map(run / rundir.TOPIC_MAP, self.topic_map)
+
+    @classmethod
+    def load(cls, path: Path | str, with_map: bool = True) -> Self:
+        """Read a run directory; the topic map too, if there is one and it is wanted."""
+        run = RunDir(path)
+        run.check(*STAGES)
+        config = FitConfig.from_dict(run.config())
+        vocabulary = load_vocabulary(run / rundir.VOCABULARY)
+        vectors, topics = load_vectors(run, vocabulary), load_topics(run)
+        has_map = with_map and (run / rundir.TOPIC_MAP).exists()
+        return cls(
+            config,
+            vocabulary,
+            vectors,
+            load_trained(run, vectors, config),
+            topics,
+            {stage: run.mark(stage) for stage in STAGES},
+            run,
+            read_map(run / rundir.TOPIC_MAP, topics.fingerprint) if has_map else None,
+        )
 
 
-def stage_marks(source: Reviews, config: FitConfig) -> dict[str, str]:
+def stage_fingerprints(source: Reviews, config: FitConfig) -> dict[str, str]:
     """Return each stage's fingerprint: its settings and the fingerprint of the stage before."""
     prepared = fingerprint(source.fingerprint(), config.stage(PrepareConfig), config.seed)
     vectors = fingerprint(prepared, config.stage(VectorsConfig))
@@ -57,83 +146,63 @@ def stage_marks(source: Reviews, config: FitConfig) -> dict[str, str]:
 
 def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress: Progress) -> Fitted:
     """Run the stages in order; with a run directory, those already finished there are loaded instead."""
-    marks = stage_marks(source, config)
+    fingerprints = stage_fingerprints(source, config)
 
     def stage(
         name: str,
-        make: Callable[[], Made],
+        make: Callable[[StageProgress], Made],
         save: Callable[[Made, RunDir], None],
         load: Callable[[RunDir], Made],
     ) -> Made:
         progress(name, 0.0)
-        if run and run.finished(name, marks[name]):
+        if run and run.finished(name, fingerprints[name]):
             made = load(run)
         else:
-            made = make()
+            made = make(progress_of(name, progress))
             if run:
                 save(made, run)
-                run.finish(name, marks[name])
+                run.finish(name, fingerprints[name])
         progress(name, 1.0)
         return made
 
     corpus = stage(
         "prepare",
-        lambda: enough(prepare(source.texts(), config, config.seed), config),
+        lambda _: check_corpus(prepare(source.texts(), config, config.seed), config),
         Corpus.save,
-        lambda home: enough(Corpus.load(home), config),
+        lambda home: check_corpus(Corpus.load(home), config),
     )
     vectors = stage(
         "vectors",
-        lambda: learn_vectors(
-            corpus.sentences(), corpus.vocabulary, config, config.seed, progress_of("vectors", progress)
-        ),
+        lambda done: learn_vectors(corpus.sentences(), corpus.vocabulary, config, config.seed, done),
         save_vectors,
         lambda home: load_vectors(home, corpus.vocabulary),
     )
     trained = stage(
         "teacher",
-        lambda: train(
-            corpus.tokens,
-            corpus.trainable(config.min_tokens),
-            vectors,
-            config,
-            progress_of("teacher", progress),
-        ),
+        lambda done: train(corpus.tokens, corpus.trainable(config.min_tokens), vectors, config, done),
         save_trained,
         lambda home: load_trained(home, vectors, config),
     )
     topics = stage(
         "topics",
-        lambda: interpret(trained.teacher, vectors, corpus, config.max_tokens, config.seed),
+        lambda _: interpret(trained.teacher, vectors, corpus, config.max_tokens, config.seed),
         lambda made, home: save_topics(made, home, config),
         load_topics,
     )
-    return Fitted(corpus, vectors, trained, topics, marks)
+    return Fitted(config, corpus.vocabulary, vectors, trained, topics, fingerprints, corpus)
 
 
-def save_fitted(fitted: Fitted, run: RunDir, config: FitConfig) -> None:
-    """Write all stages into a run directory."""
-    saves: tuple[Callable[[], None], ...] = (
-        lambda: fitted.corpus.save(run),
-        lambda: save_vectors(fitted.vectors, run),
-        lambda: save_trained(fitted.trained, run),
-        lambda: save_topics(fitted.topics, run, config),
-    )
-    for stage, save in zip(STAGES, saves, strict=True):
-        save()
-        run.finish(stage, fitted.marks[stage])
-
-
-def enough(corpus: Corpus, config: FitConfig) -> Corpus:
+def check_corpus(corpus: Corpus, config: FitConfig) -> Corpus:
     """Return the corpus, or raise if there is too little in it to learn from."""
     if len(corpus.vocabulary) < config.n_topics:
         raise InputError(
-            f"The reviews have {len(corpus.vocabulary)} words that occur {config.min_count} times or more, fewer than "
-            f"{config.n_topics} topics. Give more reviews, or lower --min-count or --n-topics."
+            f"The reviews have {len(corpus.vocabulary)} words that occur {config.min_count} times or more, "
+            f"fewer than {config.n_topics} topics. Give more reviews, or lower --min-count or --n-topics."
         )
     if len(corpus.trainable(config.min_tokens)) < 2:
         raise InputError(
-            f"No two segments have {config.min_tokens} or more known words. Give more reviews, or lower --min-tokens."
+            f"No two segments have {config.min_tokens} or more known words. "
+            "Give more reviews, or lower --min-tokens."
         )
     return corpus
 

@@ -111,6 +111,11 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def has_student(run: Path) -> bool:
+    """Tell whether a run has a finished student."""
+    return (run / STUDENT / CONFIG).exists()
+
+
 class RunDir:
     """One run directory on disk."""
 

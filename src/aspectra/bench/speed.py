@@ -26,8 +26,7 @@ from aspectra.corpus import Corpus, Vocabulary, prepare
 from aspectra.detector import AspectDetector
 from aspectra.encoder.features import BATCH, compute_features
 from aspectra.labelling.export import export_onnx
-from aspectra.labelling.labeller import StudentLabeller
-from aspectra.labelling.onnx import OnnxLabeller
+from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller
 from aspectra.loop import Losses, Step, differentiate, optimise
 from aspectra.student.model import Student
 from aspectra.teacher import gradient
@@ -178,7 +177,7 @@ def student_lines(detector: AspectDetector, student: Student) -> Iterator[Line]:
     """Measure the student on segments of the run's corpus; yield names and values."""
     segments = detector.corpus_.segments["text"].sample(STUDENT_SEGMENTS, seed=0)
     yield feature_line(student, segments.to_list())
-    yield from labelling_lines(StudentLabeller(detector, student), segments)
+    yield from labelling_lines(StudentLabeller(detector.fitted_, student), segments)
 
 
 def feature_line(student: Student, texts: list[str]) -> Line:
@@ -203,7 +202,7 @@ def labelling_lines(model: StudentLabeller, segments: pl.Series) -> Iterator[Lin
     with tempfile.TemporaryDirectory() as folder:
         paths = {name: Path(folder) / f"{name}.onnx" for name in ("fp32", "int8")}
         for name, path in paths.items():
-            export_onnx(model.detector, model.student, path, int8=name == "int8")
+            export_onnx(model.fitted, model.student, path, int8=name == "int8")
         sizes = {name: path.stat().st_size / 1e6 for name, path in paths.items()}
         models = {name: OnnxLabeller(path) for name, path in paths.items()}
         works = [lambda one=one: one.label_segments(segments) for one in (model, *models.values())]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aspectra import rundir
 from aspectra.cli import show
 from aspectra.cli.settings import with_settings
 from aspectra.config import StudentConfig
@@ -31,7 +32,8 @@ def command(
     dev: Annotated[
         Path | None,
         typer.Option(
-            help="JSONL file of labelled segments that choose the entropy filter and how far to lean to each aspect."
+            help="JSONL file of labelled segments, not learnt from: they choose which segments are certain "
+            "enough to learn from, and make each aspect more or less likely."
         ),
     ] = None,
     quiet: show.Quiet = False,
@@ -39,24 +41,22 @@ def command(
 ) -> None:
     """Distil the teacher into a pretrained encoder; label then uses both."""
     config = StudentConfig(**settings)
-    from aspectra import rundir
-    from aspectra.detector import AspectDetector
-    from aspectra.evaluate import read_gold
     from aspectra.student.distill import distill
 
-    told, judged = (None if path is None else read_gold(path) for path in (labels, dev))
     show.note("Loading …", quiet)
-    detector = AspectDetector.load(run)
     with show.stages(STAGE_LABELS, quiet) as progress:
-        student = distill(detector, config, run / rundir.STUDENT, told, judged, progress)
-    student.save_pretrained(run / rundir.STUDENT, detector.topic_map_)
+        student = distill(run, config, labels, dev, progress)
     card = student.card
     show.note(f"Learnt from {sum(card.learnt.values()):,} segments of {len(card.aspects)} aspects.", quiet)
     if dev:
-        chosen = f"χ_G {card.config.general_entropy:g}, χ_NG {card.config.aspect_entropy:g} of log A"
-        show.note(f"The entropy filter that dev prefers: {chosen}.", quiet)
+        general, other = card.config.general_entropy, card.config.aspect_entropy
+        show.note(
+            f"Dev chose the entropy filter: at most {general:.0%} of the largest entropy for General segments, "
+            f"{other:.0%} for the others.",
+            quiet,
+        )
     if card.n_labels:
-        show.note(card.labels_text().replace("*", ""), quiet)
+        show.note(card.labels_text(), quiet)
     show.note(
         f"The model card is {run / rundir.STUDENT / rundir.CARD}.\nNext: aspectra label {run} new.csv -o labelled.csv",
         quiet,

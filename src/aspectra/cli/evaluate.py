@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Score labels against gold: per aspect, micro, macro, weighted, without General, majority answer."""
     from aspectra.evaluate import grade, keep_only, read_gold
-    from aspectra.labelling.labeller import load_labeller
+    from aspectra.labelling.labeller import load
 
     show.check_model(model)
     wanted = show.names(only)
@@ -36,7 +36,7 @@ def command(
     kept = keep_only(data, wanted) if wanted else data
     if len(kept.texts) < len(data.texts):
         show.note(f"Left out {len(data.texts) - len(kept.texts)} segments of other aspects.", quiet)
-    scores = grade(load_labeller(run, model), kept, wanted).scores
+    scores = grade(load(run, model), kept, wanted).scores
     if as_json:
         print(json.dumps(scores.to_dict(), ensure_ascii=False, indent=1))
     else:

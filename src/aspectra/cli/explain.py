@@ -20,10 +20,10 @@ def command(
     from rich.text import Text
 
     from aspectra.attention import explain, to_html, top, verdict
-    from aspectra.labelling.labeller import load_labeller
+    from aspectra.labelling.labeller import load_run
     from aspectra.rundir import write_atomic
 
-    told = explain(load_labeller(run), text)
+    told = explain(load_run(run), text)
     students = told.student or (None,) * len(told.words)
     grid = show.table("word", "teacher", "", "student", " ", right=("teacher", "student"))
     for word, teacher, student in zip(told.words, told.teacher, students, strict=True):

@@ -28,7 +28,7 @@ def command(
     from aspectra.labelling.labeller import load_student
 
     model = load_student(run)
-    export_onnx(model.detector, model.student, output, int8)
+    export_onnx(model.fitted, model.student, output, int8)
     size = output.stat().st_size / 1e6
     show.note(
         f"Wrote {output} ({size:.0f} MB).\nNext: aspectra label --onnx {output} new.csv -o labelled.csv",

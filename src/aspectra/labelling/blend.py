@@ -1,16 +1,14 @@
-"""The teacher's labels and the student's probabilities → labels of both, without torch. The columns are those of `label_beta`.
+"""The teacher's labels and the student's probabilities → labels of both. The columns are those of `label_beta`.
 
-Where the teacher knows no word of a segment the student answers alone; topic, unmapped mass and known words stay the teacher's evidence.
+Where the teacher knows no word of a segment the student answers alone. Topic, unmapped mass and known words stay the
+teacher's evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import polars as pl
 
-from aspectra.text.segment import split_reviews
 from aspectra.topicmap.gamma import PREFIX, entropy, margin
 
 
@@ -36,12 +34,3 @@ def blend(
         margin=margin(both).astype(np.float32),
         **{PREFIX + aspect: both[:, place] for place, aspect in enumerate(wanted)},
     )
-
-
-def label_reviews(
-    reviews: pl.Series, segment: str, language: str, label: Callable[[pl.Series], pl.DataFrame]
-) -> pl.DataFrame:
-    """Split reviews into segments and label each: a row a segment."""
-    segments = split_reviews(reviews, segment, language)
-    place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
-    return segments.select("review", place, "text").hstack(label(segments["text"]))

@@ -1,6 +1,7 @@
 """A run with a student → one ONNX graph of encoder, head and teacher, with tokenizer and vocabulary beside it.
 
-The graph answers student probabilities (B×A) and the teacher's β (B×K); `onnx.OnnxLabeller` turns them into labels without torch.
+The graph answers the student's probabilities (B×A) and the teacher's β (B×K); `OnnxLabeller` turns them into labels
+without torch.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from aspectra import rundir
-from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
+from aspectra.fitting import Fitted
 from aspectra.labelling.onnx import FORMAT, INPUTS, OUTPUTS, beside
 from aspectra.student.model import Student
 from aspectra.teacher.model import Teacher
@@ -39,7 +40,7 @@ class Both(nn.Module):
         return torch.softmax(self.student(pieces, piece_mask).logits, 1), self.teacher(words, word_mask).beta
 
 
-def export_onnx(detector: AspectDetector, student: Student, path: Path, int8: bool = False) -> None:
+def export_onnx(fitted: Fitted, student: Student, path: Path, int8: bool = False) -> None:
     """Write the graph and, beside it, what is needed to feed it and to read its answers."""
     if path.suffix != ".onnx":
         raise InputError(f"{path}: the output must end in .onnx.")
@@ -50,10 +51,10 @@ def export_onnx(detector: AspectDetector, student: Student, path: Path, int8: bo
     rundir.write_atomic(tokenizer, student.encoder.tokenizer.to_str().encode())
     with rundir.atomic_path(path) as temporary, tempfile.TemporaryDirectory(dir=path.parent) as folder:
         graph = Path(folder) / "graph.onnx" if int8 else temporary
-        write_graph(Both(student.cpu(), detector.teacher_.cpu()).eval(), graph)
+        write_graph(Both(student.cpu(), fitted.teacher.cpu()).eval(), graph)
         if int8:
             quantise(graph, temporary)
-    rundir.write_json(about, description(detector, student))
+    rundir.write_json(about, description(fitted, student))
 
 
 def write_graph(both: Both, path: Path) -> None:
@@ -65,7 +66,7 @@ def write_graph(both: Both, path: Path) -> None:
     with warnings.catch_warnings(), torch.inference_mode():
         warnings.simplefilter(
             "ignore"
-        )  # the tracer warns of shapes that transformers checks in Python, and of its own age
+        )  # of shapes that transformers checks in Python, and of the tracer's age
         torch.onnx.export(
             both, (ids, mask, words, word_mask), path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes,
             opset_version=OPSET, dynamo=False,
@@ -96,19 +97,18 @@ def quantise(graph: Path, output: Path) -> None:
         logging.disable(logging.NOTSET)
 
 
-def description(detector: AspectDetector, student: Student) -> dict[str, Any]:
+def description(fitted: Fitted, student: Student) -> dict[str, Any]:
     """Return all that labelling needs besides the graph and the tokenizer."""
-    vocabulary = detector.vocabulary_
     return {
         "format": FORMAT,
         "aspects": list(student.card.aspects),
         "teacher_weight": student.card.teacher_weight,
         "longest": student.encoder.longest,
         "padding": student.encoder.padding,
-        "max_tokens": detector.max_tokens,
-        "segment": detector.segment,
-        "language": detector.language,
-        "words": list(vocabulary.words),
-        "topic_map": detector.topic_map_.to_dict(),
-        "shares": [item.share for item in detector.topics_.items],
+        "max_tokens": fitted.config.max_tokens,
+        "segment": fitted.config.segment,
+        "language": fitted.config.language,
+        "words": list(fitted.vocabulary.words),
+        "topic_map": fitted.the_map().to_dict(),
+        "shares": fitted.shares.tolist(),
     }

@@ -1,63 +1,87 @@
-"""Labelling many files: a Parquet file for each input, whole or not there, and only for those that have none yet.
+"""Labelling files: a source's reviews → labelled rows in order; or many files → one Parquet file each.
 
-`review` is numbered within each input, so every file can be labelled alone, in any order, anywhere. Beside the outputs,
-`_labelling.json` tells which model and columns made them: another model is refused, not mixed in.
+Of many files, only those without an output are labelled, and an output is complete or not there. `review` is numbered
+within each input, so files can be labelled alone, in any order, on any machine. `_labelling.json` beside the outputs
+tells which model and columns made them: outputs of another model are refused, not mixed in.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from aspectra import rundir
 from aspectra.errors import InputError, MapError
-from aspectra.labelling.opening import open_labeller
+from aspectra.labelling.labeller import Labeller, load, uses_student
+from aspectra.labelling.onnx import beside
 from aspectra.labelling.places import list_names, local_copy, whole_file
-from aspectra.labelling.rows import labelled
 from aspectra.rundir import checksum, fingerprint
-from aspectra.student.card import has_student, map_mark
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
 from aspectra.topicmap.topicmap import TopicMap
 
-if TYPE_CHECKING:
-    from aspectra.labelling.opening import Labeller
+Count = Callable[[int], None]
+
+
+def label_source(
+    labeller: Labeller, source: Source, count: Count, threads: int = 0
+) -> Iterator[pl.DataFrame]:
+    """Label a source batch by batch on `threads` threads, or the labeller's default.
+
+    The input's other columns come first; one that has the name of a label column becomes input_….
+    """
+    reviews = 0
+    for frame, labels in label_batches(labeller, source, threads or labeller.threads):
+        carried = frame.drop(source.text_column)
+        if source.id_column:
+            carried = carried.select(source.id_column, pl.exclude(source.id_column))
+        taken = {*labels.columns, *carried.columns}
+        carried = carried.rename(
+            {name: free_name(name, taken) for name in carried.columns if name in labels.columns}
+        )
+        yield carried[labels["review"]].hstack(labels.with_columns(pl.col("review") + reviews))
+        reviews += len(frame)
+        count(len(labels))
+
+
+def label_batches(
+    labeller: Labeller, source: Source, threads: int
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Yield each batch and its labels in order, while the next batches are being labelled."""
+    with one_thread_each(threads), ThreadPoolExecutor(threads) as pool:
+        under_way: deque[tuple[pl.DataFrame, Future[pl.DataFrame]]] = deque()
+        for frame in source.batches():
+            under_way.append((frame, pool.submit(labeller.label, frame[source.text_column])))
+            if len(under_way) > threads:
+                done, labels = under_way.popleft()
+                yield done, labels.result()
+        yield from ((done, labels.result()) for done, labels in under_way)
+
+
+def one_thread_each(threads: int) -> contextlib.AbstractContextManager[None]:
+    """Keep torch to one thread per batch where several are labelled at once; only then is torch imported."""
+    if threads == 1:
+        return contextlib.nullcontext()
+    from aspectra.teacher.encode import one_thread
+
+    return one_thread()
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"input_{name}"
+    return name
 
 
 @dataclass(frozen=True)
-class Model:
-    """Which labeller: a run with its teacher or student, or an ONNX file."""
-
-    run: Path
-    model: str | None = None
-    onnx: Path | None = None
-
-    def open(self, threads: int = 0) -> Labeller:
-        return open_labeller(self.run, self.model, self.onnx, threads)
-
-    def uses_torch_student(self) -> bool:
-        return self.onnx is None and self.model != "teacher" and has_student(self.run)
-
-    def mark(self) -> str:
-        """Return a fingerprint of all that decides a label."""
-        if self.onnx:
-            return fingerprint(checksum(self.onnx), checksum(self.onnx.with_suffix(rundir.ONNX_CONFIG)))
-        run = rundir.RunDir(self.run)
-        run.check("topics")
-        names = [rundir.CONFIG, rundir.VOCABULARY, rundir.VECTORS, rundir.TEACHER]
-        if self.uses_torch_student():
-            names.append(f"{rundir.STUDENT}/{rundir.CONFIG}")
-        if not (run / rundir.TOPIC_MAP).exists():
-            raise MapError(f"No topic map in {self.run}. Map the topics first: aspectra map {self.run}")
-        topic_map = TopicMap.from_dict(rundir.read_json(run / rundir.TOPIC_MAP))
-        return fingerprint([checksum(run / name) for name in names], map_mark(topic_map))
-
-
-@dataclass(frozen=True)
-class Done:
+class FileResult:
     """What became of one input: rows written, rows left out and why; or the problem."""
 
     place: str
@@ -68,20 +92,24 @@ class Done:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to label with, how to read, and the folder (or URL) to write to."""
+    """What to label with (`load`'s run and model), the folder or URL to write to, and how to read."""
 
-    model: Model
+    run: Path
     output: str
     text_column: str
     id_column: str | None = None
     encoding: str = "utf-8"
+    model: str | None = None
+
+    def load(self, threads: int = 0) -> Labeller:
+        return load(self.run, self.model, threads)
 
     def output_of(self, place: str) -> str:
         name = place.rpartition("/")[2]
         return f"{self.output}/{name.removesuffix('.parquet')}.parquet"
 
     def missing(self, places: Iterable[str]) -> list[str]:
-        """Return the inputs without an output, after checking that the outputs belong to this plan and do not collide."""
+        """Return the inputs without an output; refuse outputs of another plan, and two inputs with one output."""
         owner: dict[str, str] = {}
         for place in places:
             other = owner.setdefault(self.output_of(place), place)
@@ -96,7 +124,11 @@ class Plan:
         return [place for output, place in owner.items() if output.rpartition("/")[2] not in there]
 
     def _check_about(self, there: bool) -> None:
-        about = {"model": self.model.mark(), "text_column": self.text_column, "id_column": self.id_column}
+        about = {
+            "model": labeller_fingerprint(self.run, self.model),
+            "text_column": self.text_column,
+            "id_column": self.id_column,
+        }
         place = f"{self.output}/{rundir.LABELLING}"
         if not there:
             with whole_file(place) as path:
@@ -107,36 +139,51 @@ class Plan:
         changed = [name for name, value in about.items() if before.get(name) != value]
         if changed:
             raise InputError(
-                f"{self.output} holds labels made with another {changed[0].replace('_', ' ')}. Choose another -o, or empty it."
+                f"{self.output} holds labels made with another {changed[0].replace('_', ' ')}. "
+                "Choose another -o, or empty it."
             )
 
     def label_file(
-        self,
-        labeller: Labeller,
-        place: str,
-        threads: int = 0,
-        count: Callable[[int], None] = lambda rows: None,
-    ) -> Done:
-        """Label one input into its output; a problem with the input is returned, not raised, so that the others go on."""
+        self, labeller: Labeller, place: str, threads: int = 0, count: Count = lambda rows: None
+    ) -> FileResult:
+        """Label one input into its output; a problem with it is returned, not raised, so that the others go on."""
         try:
             with local_copy(place) as path, whole_file(self.output_of(place)) as temporary:
                 source = Source([path], self.text_column, self.id_column, self.encoding)
-                rows = write_parquet(labelled(labeller, source, count, threads), temporary)
-                return Done(place, rows, source.skipped.summary())
+                rows = write_parquet(label_source(labeller, source, count, threads), temporary)
+                return FileResult(place, rows, source.skipped.summary())
         except InputError as error:
-            return Done(place, problem=str(error))
+            return FileResult(place, problem=str(error))
+
+
+def labeller_fingerprint(path: Path, model: str | None) -> str:
+    """Return a fingerprint of all that decides a label: of an ONNX file, or of a run's models and map."""
+    if path.suffix == ".onnx":
+        return fingerprint(checksum(path), checksum(beside(path)[0]))
+    run = rundir.RunDir(path)
+    run.check("topics")
+    names = [rundir.CONFIG, rundir.VOCABULARY, rundir.VECTORS, rundir.TEACHER]
+    if uses_student(path, model):
+        names.append(f"{rundir.STUDENT}/{rundir.CONFIG}")
+    if not (run / rundir.TOPIC_MAP).exists():
+        raise MapError(f"No topic map in {path}. Map the topics first: aspectra map {path}")
+    topic_map = TopicMap.from_dict(rundir.read_json(run / rundir.TOPIC_MAP))
+    return fingerprint([checksum(run / name) for name in names], topic_map.fingerprint)
 
 
 def make_plan(
-    model: Model, output: str, places: list[str], source: tuple[str | None, str | None, str]
+    run: Path, model: str | None, output: str, places: list[str], columns: tuple[str | None, str | None, str]
 ) -> Plan:
-    """Plan to label some inputs read with (text column, id column, encoding); the first input tells the text column if that is None."""
+    """Plan to label inputs; `columns` are text column, id column and encoding.
+
+    If the text column is None, the first input tells it.
+    """
     with local_copy(places[0]) as path:
-        return Plan(model, output, find_text_column(path, *source), *source[1:])
+        return Plan(run, output, find_text_column(path, *columns), *columns[1:], model)
 
 
-def label_here(plan: Plan, places: list[str], count: Callable[[int], None]) -> Iterator[Done]:
+def label_here(plan: Plan, places: list[str], count: Count) -> Iterator[FileResult]:
     """Label the inputs one after the other in this process."""
-    labeller = plan.model.open()
+    labeller = plan.load()
     for place in places:
         yield plan.label_file(labeller, place, count=count)

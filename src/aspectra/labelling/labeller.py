@@ -1,64 +1,180 @@
-"""A run with a student → labels of teacher and student together, for segments and for whole reviews."""
+"""Labellers: reviews or segments in, one labelled row per segment out. `load` opens a run or an exported ONNX file.
+
+Every labeller is a `Labeller`; a subclass only says which probabilities its models give. Nothing here imports torch
+unless a run is loaded, so that labelling with ONNX works without it.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from aspectra import rundir
-from aspectra.detector import AspectDetector, as_series
-from aspectra.errors import RunError
-from aspectra.labelling.blend import blend, label_reviews
-from aspectra.student.card import has_student, map_mark
-from aspectra.student.model import Student
+from aspectra.errors import InputError, MapError, RunError
+from aspectra.labelling.blend import blend
+from aspectra.labelling.onnx import OnnxModel
+from aspectra.text.memory import as_series
+from aspectra.text.segment import split_reviews
+from aspectra.topicmap.gamma import PREFIX, label_beta
+from aspectra.topicmap.topicmap import TopicMap
+
+if TYPE_CHECKING:
+    from aspectra.fitting import Fitted
+    from aspectra.student.model import Student
+
+MODELS = ("auto", "teacher", "student")
 
 
-class StudentLabeller:
-    """Labels like an AspectDetector, with the student's opinion added to its teacher's."""
+class Labeller(ABC):
+    """Labels with the aspects of a topic map.
 
-    def __init__(self, detector: AspectDetector, student: Student) -> None:
-        if map_mark(detector.topic_map_) != student.card.topic_map:
-            raise RunError(
-                "The topic map has changed since the student was made. Distil again: aspectra distill RUN, or label with --model teacher."
-            )
-        self.detector, self.student = detector, student
+    Its columns: review, segment and text (from `label` only), aspect, probability, entropy, margin, unmapped,
+    topic, known_words, and p_… for each aspect.
+    """
+
+    threads = 1
+    """How many batches to label at the same time; more than one only where that is faster."""
+    teacher_weight = 1.0
+    """How much the teacher's probabilities count beside the student's, 0 to 1."""
+
+    def __init__(
+        self, topic_map: TopicMap, shares: np.ndarray | Sequence[float], segment: str, language: str
+    ) -> None:
+        """Take the map, each topic's share of the corpus, and how reviews are split."""
+        self.topic_map, self.shares = topic_map, np.asarray(shares)
+        self.segment, self.language = segment, language
+
+    @abstractmethod
+    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return β (N×K, NaN without known words), the number of known words (N), and the student's
+        probabilities (N×A) or None."""
 
     @property
     def classes_(self) -> np.ndarray:
-        return self.detector.classes_
-
-    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
-        """Label segments as they are, one row each."""
-        texts = as_series(segments)
-        labels = self.detector.label_segments(texts, only)
-        card = self.student.card
-        return blend(
-            labels,
-            self.student.probabilities(texts.fill_null("").to_list()),
-            card.aspects,
-            card.teacher_weight,
-            only,
-        )
+        """The aspects, in the order of `predict_proba`'s columns."""
+        return np.array(self.topic_map.aspects, dtype=object)
 
     def label(self, reviews: Any) -> pl.DataFrame:
-        """Split reviews into segments and label each: a row a segment."""
-        detector = self.detector
-        return label_reviews(as_series(reviews), detector.segment, detector.language, self.label_segments)
+        """Split reviews into segments and label each: one row per segment."""
+        segments = split_reviews(as_series(reviews), self.segment, self.language)
+        place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
+        return segments.select("review", place, "text").hstack(self.label_segments(segments["text"]))
+
+    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
+        """Label segments as they are, one row each; with `only`, answer with these aspects alone."""
+        beta, known_words, student = self.probabilities(as_series(segments))
+        labels = label_beta(beta, known_words, self.topic_map, self.shares, only)
+        if student is None:
+            return labels
+        return blend(labels, student, self.topic_map.aspects, self.teacher_weight, only)
+
+    def predict_proba(self, segments: Any) -> np.ndarray:
+        """Return the probability of each aspect for each segment, N×A, in the order of `classes_`."""
+        names = [PREFIX + aspect for aspect in self.topic_map.aspects]
+        return self.label_segments(segments).select(names).to_numpy()
+
+    def predict(self, segments: Any) -> np.ndarray:
+        """Return the aspect of each segment."""
+        return np.asarray(self.label_segments(segments)["aspect"].to_numpy())
+
+
+class TeacherLabeller(Labeller):
+    """The teacher alone."""
+
+    threads = 2
+
+    def __init__(self, fitted: Fitted) -> None:
+        super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
+        self.fitted = fitted
+
+    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, None]:
+        from aspectra.teacher.encode import one_thread
+
+        with one_thread():  # the same order of sums, so the same digits, on every machine
+            return *self.fitted.read(texts), None
+
+
+class StudentLabeller(Labeller):
+    """The student together with its teacher."""
+
+    def __init__(self, fitted: Fitted, student: Student) -> None:
+        super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
+        if self.topic_map.fingerprint != student.card.topic_map_fingerprint:
+            raise RunError(
+                "The topic map has changed since the student was made. "
+                "Distil again: aspectra distill RUN, or label with --model teacher."
+            )
+        self.fitted, self.student = fitted, student
+        self.teacher_weight = student.card.teacher_weight
+
+    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return *self.fitted.read(texts), self.student.probabilities(texts.fill_null("").to_list())
+
+
+class OnnxLabeller(Labeller):
+    """Teacher and student from an exported file, without torch."""
+
+    def __init__(self, path: Path | str, threads: int = 0) -> None:
+        """Open the file; a batch is computed on `threads` threads, 0 takes all cores."""
+        self.model = OnnxModel(Path(path), threads)
+        about = self.model.about
+        topic_map = TopicMap.from_dict(about["topic_map"])
+        super().__init__(topic_map, about["shares"], about["segment"], about["language"])
+        self.teacher_weight = about["teacher_weight"]
+
+    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.model.probabilities(texts)
+
+
+def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labeller:
+    """Open a labeller: a run's folder, or a file exported with `aspectra export`.
+
+    `model` is "teacher", "student" (which answers together with its teacher), or None or "auto": the student if the
+    run has one. `threads` limits the threads of one batch in this process; 0 leaves them as they are.
+    """
+    path, wanted = Path(run), model or "auto"
+    if wanted not in MODELS:
+        raise InputError(f"model must be one of {', '.join(MODELS)}, got {model!r}.")
+    if path.suffix == ".onnx":
+        if wanted == "teacher":
+            raise InputError(f"{path} answers with teacher and student together. Load the run instead.")
+        return OnnxLabeller(path, threads)
+    return load_run(path, wanted, threads)
+
+
+def load_run(run: Path, model: str | None = None, threads: int = 0) -> TeacherLabeller | StudentLabeller:
+    """Load a run's teacher, and its student if that is asked for or there."""
+    import torch
+
+    if threads:
+        torch.set_num_threads(threads)
+    return load_student(run) if uses_student(run, model) else TeacherLabeller(load_fitted(run))
 
 
 def load_student(run: Path) -> StudentLabeller:
-    """Load the teacher with its student."""
-    detector = AspectDetector.load(run)
-    if not has_student(run):
+    """Load a run's teacher and student."""
+    from aspectra.student.model import Student
+
+    fitted = load_fitted(run)
+    if not rundir.has_student(run):
         raise RunError(f"{run} has no student. Make it first: aspectra distill {run}")
-    return StudentLabeller(detector, Student.from_pretrained(run / rundir.STUDENT))
+    return StudentLabeller(fitted, Student.from_pretrained(run / rundir.STUDENT))
 
 
-def load_labeller(run: Path, model: str | None = None) -> AspectDetector | StudentLabeller:
-    """Load the teacher alone or with its student; by default with the student if there is one."""
-    if model == "teacher" or (model is None and not has_student(run)):
-        return AspectDetector.load(run)
-    return load_student(run)
+def load_fitted(run: Path) -> Fitted:
+    from aspectra.fitting import Fitted
+
+    fitted = Fitted.load(run)
+    if fitted.topic_map is None:
+        raise MapError(f"No topic map in {run}. Map the topics first: aspectra map {run}")
+    return fitted
+
+
+def uses_student(run: Path, model: str | None) -> bool:
+    """Tell whether a run's student answers if this model is asked for."""
+    return model == "student" or (model != "teacher" and rundir.has_student(run))

@@ -1,7 +1,7 @@
-"""Where files are: paths of this machine, or URLs that fsspec knows (s3://, gs://, …), read and written as if they were local.
+"""Where files are: local paths, or URLs that fsspec knows (s3://, gs://, …), read and written as if they were local.
 
-A remote file is fetched whole before it is read and sent whole when it is written, so it appears at once or not at all, and every format is
-read by the same code.
+A remote file is fetched before it is read and sent when it is complete, so it appears at once or not at all, and
+every format is read by the same code.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def output_folder(place: str) -> str:
         return place.rstrip("/")
     if Path(place).suffix in (".parquet", ".csv", ".jsonl"):
         raise InputError(
-            f"{place}: a file is written for each input. Name a folder, with / at its end: -o {Path(place).stem}/"
+            f"{place}: a file is written for each input. "
+            f"Name a folder, with / at its end: -o {Path(place).stem}/"
         )
     return str(Path(place).absolute())
 
@@ -77,9 +78,8 @@ def list_names(folder: str) -> set[str]:
 
 def sweep(folder: str, names: set[str]) -> None:
     """Remove what killed processes were still writing; nobody may be writing files of these names now."""
-    for leftover in (
-        [] if is_url(folder) else Path(folder).glob(".*.parquet")
-    ):  # .name.random.parquet, as atomic_path calls them
+    found = [] if is_url(folder) else Path(folder).glob(".*.parquet")
+    for leftover in found:  # .name.random.parquet, as atomic_path calls them
         if leftover.stem.rpartition(".")[0][1:] in names:
             leftover.unlink(missing_ok=True)
 

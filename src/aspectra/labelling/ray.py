@@ -1,7 +1,8 @@
-"""The same on a Ray cluster: Ray Data hands the inputs to a pool of actors, each of which loads the model once.
+"""Labelling many files on a Ray cluster: Ray Data gives the inputs to a pool of actors, and each loads the model once.
 
-Only names of files travel through Ray; every actor reads, labels and writes by itself. If an actor or its node dies, Ray starts it again
-elsewhere and repeats the file it was at: an output appears only when it is whole, and under the same name, so no row is lost or doubled.
+Only names of files go through Ray; every actor reads, labels and writes by itself. If an actor or its node dies, Ray
+starts it again elsewhere and repeats its file. An output appears only when it is complete, and under the same name,
+so no row is lost or doubled.
 """
 
 from __future__ import annotations
@@ -15,20 +16,21 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aspectra.errors import InputError
-from aspectra.labelling.files import Done, Plan
+from aspectra.labelling.files import FileResult, Plan
+from aspectra.labelling.labeller import StudentLabeller, uses_student
 from aspectra.labelling.places import sweep
 
 BLOCKS = 10_000
 STORE = 200 * 2**20
-"""Bytes of shared memory for a cluster of our own; only names of files pass through it."""
+"""Bytes of shared memory for a cluster of our own; only names of files go through it."""
 
 
 class Worker:
     """An actor: a model, and the files that it is given."""
 
     def __init__(self, plan: Plan, gpu: bool) -> None:
-        self.plan, self.labeller = plan, plan.model.open(threads=1)
-        if gpu and hasattr(self.labeller, "student"):
+        self.plan, self.labeller = plan, plan.load(threads=1)
+        if gpu and isinstance(self.labeller, StudentLabeller):
             self.labeller.student.to("cuda")
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -37,7 +39,7 @@ class Worker:
 
 
 def import_ray(local: bool) -> Any:
-    """Import Ray so that it tells nobody about itself and, with `local`, stays on 127.0.0.1."""
+    """Import Ray without usage statistics and, with `local`, on 127.0.0.1 only."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
@@ -55,8 +57,8 @@ def import_ray(local: bool) -> Any:
 
 
 @contextlib.contextmanager
-def unheard() -> Iterator[None]:
-    """Keep native code from the terminal: Ray tells there that it was asked to tell nothing. Errors are raised all the same."""
+def without_stderr() -> Iterator[None]:
+    """Keep Ray's native code from writing to the terminal. Errors are raised all the same."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -70,14 +72,14 @@ def unheard() -> Iterator[None]:
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Join the cluster at an address, or start one of our own on this machine, which nobody else can reach, and stop it."""
+    """Join the cluster at an address, or start one on this machine that nobody else can reach, and stop it."""
     ray = import_ray(local=address is None or address.startswith(("127.", "localhost")))
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     own: dict[str, Any] = (
         {"include_dashboard": False, "object_store_memory": STORE} if address is None else {}
     )
     try:
-        with unheard():
+        with without_stderr():
             ray.init(address or "local", log_to_driver=False, logging_level="error", **own)
     except ConnectionError as error:
         raise InputError(
@@ -91,13 +93,17 @@ def connected(address: str | None) -> Iterator[Any]:
 
 def label_with_ray(
     plan: Plan, places: list[str], address: str | None, count: Callable[[int], None]
-) -> Iterator[Done]:
-    """Label the inputs on all CPUs of a cluster, or on its GPUs if the student runs in torch; yield what became of each as it is done."""
+) -> Iterator[FileResult]:
+    """Label the inputs on all CPUs of a cluster, or on its GPUs if a run's student labels; yield each result."""
     if not places:
         return
     with connected(address) as ray:
         resources = ray.cluster_resources()
-        gpus = int(resources.get("GPU", 0)) if plan.model.uses_torch_student() else 0
+        gpus = (
+            int(resources.get("GPU", 0))
+            if plan.run.suffix != ".onnx" and uses_student(plan.run, plan.model)
+            else 0
+        )
         actors = min(len(places), gpus or int(resources.get("CPU", 1)))
         inputs = ray.data.from_items(
             [{"place": place} for place in places], override_num_blocks=min(len(places), BLOCKS)
@@ -111,7 +117,7 @@ def label_with_ray(
             compute=ray.data.ActorPoolStrategy(min_size=1, max_size=actors, initial_size=actors),
         )
         for row in results.iter_rows():
-            done = Done(**json.loads(row["done"]))
+            done = FileResult(**json.loads(row["done"]))
             count(done.rows)
             yield done
     sweep(plan.output, {plan.output_of(place).rpartition("/")[2] for place in places})

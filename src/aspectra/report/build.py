@@ -23,7 +23,7 @@ from aspectra.report.stats import ratings, share_interval
 from aspectra.report.vega import write_pictures
 from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook
-from aspectra.rundir import write_atomic
+from aspectra.rundir import has_student, write_atomic
 from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ def build_content(
     progress("read", 1)
     progress("model", 0)
     from aspectra.detector import AspectDetector
-    from aspectra.student.card import has_student
 
     detector = AspectDetector.load(run)
     origin = find_origin(labels, detector, has_student(run))

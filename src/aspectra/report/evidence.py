@@ -99,7 +99,7 @@ def choose_segments(labels: Labels, detector: AspectDetector) -> tuple[Segment, 
             rows = lists.get(aspect, [])
             texts = [str(facts[row]["text"]) for row in rows]
             chosen += [(aspect, kind, rows[place]) for place in varied(texts, np.arange(len(texts)), shown)]
-    pieces = attended(detector, [str(facts[row]["text"]) for _, _, row in chosen])
+    pieces = attended(detector.fitted_, [str(facts[row]["text"]) for _, _, row in chosen])
     return tuple(
         segment(aspect, kind, cut, facts[row])
         for (aspect, kind, row), cut in zip(chosen, pieces, strict=True)
@@ -132,5 +132,5 @@ def topic_segments(
     for topic, rows in lists.items():
         texts = [str(facts[row]["text"]) for row in rows]
         surest = np.argsort(-even_where_unknown(detector.topic_probabilities(texts))[:, topic], kind="stable")
-        result[topic] = attended(detector, [texts[place] for place in varied(texts, surest, shown)])
+        result[topic] = attended(detector.fitted_, [texts[place] for place in varied(texts, surest, shown)])
     return result

@@ -14,6 +14,7 @@ import polars as pl
 
 from aspectra.errors import InputError, MapError
 from aspectra.evaluate import Grade, SegmentLabeller, grade, read_gold
+from aspectra.labelling.labeller import TeacherLabeller, load_student
 from aspectra.report.read import Labels
 from aspectra.rundir import checksum
 from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
@@ -89,7 +90,7 @@ def find_origin(labels: Labels, detector: AspectDetector, has_student: bool) -> 
     there = chosen.select("text", "topic", "probability").collect()
     if there.is_empty():
         return Origin("teacher")
-    again = detector.label_segments(there["text"])
+    again = TeacherLabeller(detector.fitted_).label_segments(there["text"])
     same = float((there["topic"] == again["topic"]).to_numpy().mean())
     if same < SAME:
         raise InputError(
@@ -137,15 +138,13 @@ def assess(
     """
     if gold is not None and origin.model is None:
         raise MapError(f"{origin.note} Until then {gold} cannot tell how good these labels are.")
-    labeller: SegmentLabeller = detector
+    labeller: SegmentLabeller = TeacherLabeller(detector.fitted_)
     estimate: dict[str, float] = {}
     if origin.model == "student":
-        from aspectra.labelling.labeller import load_student
-
         both = load_student(run)
         labeller, estimate = both, both.student.card.estimate
     fingerprints = {
-        "reviews and segments": detector.marks_["prepare"],
+        "reviews and segments": detector.fitted_.fingerprints["prepare"],
         "topics": detector.topics_.fingerprint,
         "label file": checksum(labels.path)[:16],
     }

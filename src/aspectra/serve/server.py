@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aspectra.errors import InputError
-from aspectra.labelling.opening import open_labeller
+from aspectra.labelling.labeller import load
 from aspectra.serve.batching import Limits
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-
-    from aspectra.topicmap.topicmap import TopicMap
 
 BACKLOG = 2048
 CONNECTIONS = 1024
@@ -45,17 +43,9 @@ class Service:
             ) from None
         import polars as pl
 
-        labeller = open_labeller(self.run, self.model, self.onnx, self.threads)
-        labeller.label(pl.Series(["The first text loads everything, and fails now if there is no map."]))
-        return make_app(labeller.label, topic_map_of(labeller), self.limits, self.token, self.local)
-
-
-def topic_map_of(labeller: Any) -> TopicMap:
-    detector = getattr(labeller, "detector", labeller)
-    topic_map: TopicMap = (
-        detector.topic_map if hasattr(detector, "topic_map") else detector.topic_map_
-    )  # the first is an ONNX file's
-    return topic_map
+        labeller = load(self.onnx or self.run, self.model, self.threads)
+        labeller.label(pl.Series(["The first text loads everything that is loaded late."]))
+        return make_app(labeller.label, labeller.topic_map, self.limits, self.token, self.local)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -1,28 +1,34 @@
-"""Labels of a person → a better classifier, between the distilled one and one fitted to the labels.
+"""What labelled segments do to a student: `labels` train its classifier, `dev` chooses its filter and shifts its logits.
 
-A copy of the distilled classifier is fitted to the labels while an L2 penalty pulls it back; the result lies on the line between the two,
-the nearer to the fitted one the more labels there are: where labels and reviews differ, that is better than either end. What the
-teacher's lesson alone or the labels alone would give is cross-validated beside it, and taken where that is clearly better.
+Labels: a copy of the distilled classifier is fitted to them while an L2 penalty pulls it back. The result lies on the
+line between the two, nearer to the fitted one the more labels there are. The distilled classifier alone and the labels
+alone are cross-validated beside it and taken where clearly better. Dev: no filter is used unless another is better by
+more than a standard error, and an aspect's logit shifts to where it serves dev best.
 """
 
 from __future__ import annotations
 
 import copy
 import itertools
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from aspectra.config import GENERAL
-from aspectra.detector import AspectDetector
+from aspectra.config import GENERAL, StudentConfig
 from aspectra.evaluate import Gold, average_scores, gold_matrix, objective
+from aspectra.fitting import Fitted
 from aspectra.loop import differentiate, optimise
+from aspectra.progress import StageProgress
 from aspectra.student.card import Card
 from aspectra.student.losses import cross_entropy, falling
+from aspectra.student.model import Student
+from aspectra.student.training_set import FEWEST, TrainingSet
 from aspectra.teacher.train import torch_threads
+from aspectra.topicmap.gamma import answer_probabilities, restrict
 
 FOLDS = 5
 STEPS = 200
@@ -32,10 +38,19 @@ PULL = 2.0
 HALFWAY = 300
 """So many labels move the classifier half of the way."""
 WAYS = ("both", "teacher", "labels")
+FILTERS = ((1.0, 1.0), (0.8, 0.8), (0.6, 0.6), (0.5, 0.6), (0.4, 0.6))
+"""χ_G and χ_NG as shares of log A."""
+SHIFTS = np.array([0.0, -1.0, 1.0, -2.0, 2.0])
+"""What an aspect's logit may be shifted by; of equally good ones the first is taken."""
+COST = 0.01
+"""Of the objective, for each unit that a logit is shifted."""
+DRAWS = 12
+SWEEPS = 3
+Learn = Callable[[TrainingSet, Card, StageProgress], Student]
 
 
 @dataclass(frozen=True)
-class Answers:
+class LabelledTexts:
     """Labelled segments: texts, what a person says (N×A) and what the teacher says, γ (N×A)."""
 
     texts: tuple[str, ...]
@@ -43,12 +58,11 @@ class Answers:
     gamma: np.ndarray
 
     @classmethod
-    def of(cls, gold: Gold, detector: AspectDetector) -> Self:
-        return cls(
-            gold.texts,
-            gold_matrix(gold.aspects, tuple(detector.classes_)),
-            detector.predict_proba(list(gold.texts)),
-        )
+    def of(cls, gold: Gold, fitted: Fitted) -> Self:
+        aspects, matrix = restrict(fitted.the_map(), None)
+        beta = fitted.topic_probabilities(gold.texts)
+        gamma, _ = answer_probabilities(beta, aspects, matrix, fitted.shares)
+        return cls(gold.texts, gold_matrix(gold.aspects, aspects), gamma)
 
     def score(self, student: np.ndarray, teacher_weight: float, aspects: tuple[str, ...]) -> dict[str, float]:
         """Score the student's probabilities (N×A) averaged with γ: three kinds of F1, and the objective."""
@@ -69,8 +83,8 @@ class Adaptation:
     facts: dict[str, Any]
 
 
-def adapt(start: nn.Linear, pooled: np.ndarray, known: Answers, card: Card) -> Adaptation:
-    """Choose how to use labels (of segments whose pooled states are N×D), with the teacher's γ or without, and fit to all of them."""
+def adapt(start: nn.Linear, pooled: np.ndarray, known: LabelledTexts, card: Card) -> Adaptation:
+    """Choose how to use labels, with the teacher's γ or without, and fit to all; `pooled` states are N×D."""
     gold = known.gold
     folds = np.random.default_rng(card.config.seed).permutation(len(gold)) % min(FOLDS, len(gold))
     answers = {way: held_out(start, pooled, gold, folds, way) for way in WAYS}
@@ -103,7 +117,7 @@ def held_out(
 
 
 def fit(start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, way: str) -> nn.Linear:
-    """Return the classifier as it is, one fitted to labels from nothing, or one between it and its fitted copy."""
+    """Return the classifier itself, one fitted to labels from nothing, or one between it and its fitted copy."""
     classify = copy.deepcopy(start)
     if way == "teacher":
         return classify
@@ -134,3 +148,66 @@ def fit(start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, way: str) -> nn.
             for fitted, distilled in zip(classify.parameters(), start.parameters(), strict=True):
                 fitted.lerp_(distilled, HALFWAY / (len(gold) + HALFWAY))
     return classify
+
+
+def unfiltered(config: StudentConfig) -> StudentConfig:
+    return replace(config, general_entropy=1.0, aspect_entropy=1.0, entropy_unit="share")
+
+
+def choose_filter(
+    training_set: TrainingSet,
+    card: Card,
+    dev: LabelledTexts,
+    learn: Learn,
+    progress: StageProgress,
+) -> Student:
+    """Return the student whose filter is best on dev; a filter that leaves an aspect too few segments is skipped."""
+    found: list[tuple[Student, float]] = []
+    for number, (general, other) in enumerate(FILTERS, 1):
+        config = replace(card.config, general_entropy=general, aspect_entropy=other, entropy_unit="share")
+        kept = training_set.passing(card.aspects, config)
+        if not found or all(
+            left >= FEWEST or not had for left, had in zip(kept.counts(), training_set.counts(), strict=True)
+        ):
+            student = learn(kept, replace(card, config=config), lambda done: None)
+            score = dev.score(student.probabilities(dev.texts), card.teacher_weight, card.aspects)[
+                "objective"
+            ]
+            found.append((student, score))
+        progress(number / len(FILTERS))
+    return found[clearly_best([score for _, score in found], len(dev.texts))][0]
+
+
+def shift_logits(student: Student, dev: LabelledTexts) -> None:
+    """Shift the student's logits to where they serve dev best (mean over resamples), and note it on its card.
+
+    A training set has the same number of segments for each aspect; reviews talk about some more than others.
+    """
+    aspects, random = student.card.aspects, np.random.default_rng(student.card.config.seed)
+    logits = np.log(np.maximum(student.probabilities(dev.texts), 1e-30))
+    draws = [random.integers(0, len(logits), len(logits)) for _ in range(DRAWS)]
+    shifts = np.mean(
+        [best_shifts(logits[rows], dev.gold[rows], GENERAL in aspects) for rows in draws], axis=0
+    )
+    with torch.no_grad():
+        student.head.classify.bias.add_(torch.from_numpy(shifts))
+    student.card = replace(
+        student.card, logit_shift=dict(zip(aspects, shifts.round(3).tolist(), strict=True))
+    )
+
+
+def best_shifts(logits: np.ndarray, gold: np.ndarray, general: bool) -> np.ndarray:
+    """Shift one aspect at a time to where the objective less its cost is highest; N×A, N×A → A."""
+    shifts = np.zeros(logits.shape[1])
+    for _ in range(SWEEPS):
+        before = shifts.copy()
+        for aspect in range(len(shifts)):
+            others = logits + shifts
+            others[:, aspect] = -np.inf
+            rival, strength = others.argmax(1)[:, None], others.max(1)[:, None]
+            wins = logits[:, [aspect]] + SHIFTS > strength  # N×shifts
+            values = objective(np.where(wins, aspect, rival), gold, general) - COST * np.abs(SHIFTS)
+            shifts[aspect] = SHIFTS[values.argmax()]
+        if (shifts == before).all():
+            break
+    return shifts

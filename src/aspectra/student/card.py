@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aspectra import __version__, rundir
+from aspectra import __version__
 from aspectra.config import StudentConfig
 from aspectra.errors import RunError
-from aspectra.rundir import fingerprint
 
 if TYPE_CHECKING:
     from aspectra.topicmap.topicmap import TopicMap
 
 FORMAT = 1
+FORMER = {
+    "encoder": "encoder_fingerprint",
+    "reviews": "reviews_fingerprint",
+    "topic_map": "topic_map_fingerprint",
+    "leaning": "logit_shift",
+}
+"""Former names of fields: files of older versions can still be read."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """`learnt` counts the segments per aspect, `leaning` is what dev added to its logit; `choice` and `estimate` tell how labels were used
-    and what to expect."""
+    """`learnt` counts segments per aspect; `logit_shift` is what dev added to each aspect's logit.
+
+    `choice` and `estimate` tell how labels were used and which scores to expect.
+    """
 
     aspects: tuple[str, ...]
     config: StudentConfig
     teacher_weight: float
-    encoder: str  # fingerprint of the weights
-    reviews: str  # fingerprint of the reviews
-    topic_map: str  # fingerprint of the map's choices
+    encoder_fingerprint: str
+    reviews_fingerprint: str
+    topic_map_fingerprint: str
     learnt: dict[str, int]
-    leaning: dict[str, float] = field(default_factory=dict)
+    logit_shift: dict[str, float] = field(default_factory=dict)
     choice: str = "teacher"
     n_labels: int = 0
     estimate: dict[str, float] = field(default_factory=dict)
@@ -40,7 +47,9 @@ class Card:
     @classmethod
     def from_dict(cls, values: dict[str, Any], place: str) -> Self:
         known = {
-            name: value for name, value in values.items() if name not in ("format", "version", "weights")
+            FORMER.get(name, name): value
+            for name, value in values.items()
+            if name not in ("format", "version", "weights")
         }
         if values.get("format") != FORMAT:
             raise RunError(
@@ -60,7 +69,7 @@ class Card:
     def markdown(self, topic_map: TopicMap) -> str:
         """Write the model card."""
         rows = "\n".join(
-            f"| {aspect} | {self.learnt.get(aspect, 0):,} | {self.leaning.get(aspect, 0):+.2f} |"
+            f"| {aspect} | {self.learnt.get(aspect, 0):,} | {self.logit_shift.get(aspect, 0):+.2f} |"
             for aspect in self.aspects
         )
         topics = "\n".join(
@@ -69,23 +78,41 @@ class Card:
         )
         settings = "\n".join(f"| {name} | {value} |" for name, value in asdict(self.config).items())
         return CARD.format(
-            version=__version__, encoder=self.config.encoder, print=self.encoder, reviews=self.reviews, rows=rows, topics=topics,
-            settings=settings, weight=self.teacher_weight, labels=self.labels_text(),
-        )  # fmt: skip
+            version=__version__,
+            encoder=self.config.encoder,
+            encoder_fingerprint=self.encoder_fingerprint,
+            reviews_fingerprint=self.reviews_fingerprint,
+            rows=rows,
+            topics=topics,
+            settings=settings,
+            weight=self.teacher_weight,
+            labels=self.labels_text(),
+        )
 
     def labels_text(self) -> str:
         if not self.n_labels:
-            return "No labelled segments were given; the scores are unknown. Measure them: aspectra evaluate RUN gold.jsonl"
+            return (
+                "No labelled segments were given; the scores are unknown. "
+                "Measure them: aspectra evaluate RUN gold.jsonl"
+            )
         scores = ", ".join(f"{name} {value:.1%}" for name, value in self.estimate.items())
-        return f"{self.n_labels:,} labelled segments were given and used as *{self.choice}*. Cross-validated on them: {scores}."
+        return f"{self.n_labels:,} labelled segments were given. {USED[self.choice]} Cross-validated on them: {scores}."
 
+
+USED = {
+    "both": "The classifier learnt from the teacher and from them.",
+    "teacher": "They changed nothing: what was learnt from the teacher alone scored as well.",
+    "labels": "The classifier learnt from them alone, which scored clearly better than with the teacher.",
+}
+"""What a card's `choice` means."""
 
 CARD = """# Aspect student
 
 Labels segments of reviews with an aspect. Made by aspectra {version}: distilled from a contrastive topic model into the encoder
-`{encoder}` (weights {print}), from reviews with fingerprint `{reviews}`. In labelling the teacher's probabilities count {weight:g}.
+`{encoder}` (weights {encoder_fingerprint}), from reviews with fingerprint `{reviews_fingerprint}`. When it labels, the
+teacher's probabilities have the weight {weight:g}.
 
-| aspect | segments learnt from | moved by labelled segments, in logits |
+| aspect | segments learnt from | change of its score by labelled segments (log-odds) |
 |---|---|---|
 {rows}
 
@@ -95,8 +122,8 @@ Labels segments of reviews with an aspect. Made by aspectra {version}: distilled
 
 ## Limits
 
-It answers one aspect a segment, in the language and kind of text it was made from; it repeats its teacher's and its map's errors.
-What only unmapped topics speak of is no aspect. Nothing was checked for fairness.
+It gives one aspect per segment, for texts of the language and kind it was made from. It repeats the errors of its
+teacher and of the topic map. What only unmapped topics are about has no aspect. Fairness was not checked.
 
 ## Topic map
 
@@ -110,14 +137,3 @@ What only unmapped topics speak of is no aspect. Nothing was checked for fairnes
 |---|---|
 {settings}
 """
-
-
-def map_mark(topic_map: TopicMap) -> str:
-    """Fingerprint what a map says, not who said it or when."""
-    return fingerprint(
-        topic_map.topics, list(topic_map.aspects), [choice.aspect for choice in topic_map.choices]
-    )
-
-
-def has_student(run: Path) -> bool:
-    return (run / rundir.STUDENT / rundir.CONFIG).exists()

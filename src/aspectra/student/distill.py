@@ -1,7 +1,8 @@
-"""Distillation: the teacher's γ on the reviews, and labels of a person where there are some → a trained `Student` (paper: SSCLS).
+"""Distillation: the teacher's γ on the reviews, and a person's labels if there are some → a `Student` (paper: SSCLS).
 
-The teacher answers for every segment; the certain ones, balanced over the aspects, are encoded once, and the head learns to give the
-teacher's probabilities from them. With labels, the classifier then moves from there as far as cross-validation finds good.
+The teacher answers for every segment. The certain ones, balanced over the aspects, are encoded once, and the head
+learns to give the teacher's probabilities for them. With labels, the classifier then moves as far from there as
+cross-validation finds good.
 """
 
 from __future__ import annotations
@@ -15,68 +16,71 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from aspectra import rundir
 from aspectra.config import StudentConfig
-from aspectra.detector import AspectDetector
 from aspectra.encoder.features import Features
 from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
 from aspectra.errors import MapError, RunError
-from aspectra.evaluate import Gold
+from aspectra.evaluate import Gold, read_gold
+from aspectra.fitting import Fitted
 from aspectra.loop import differentiate, optimise
 from aspectra.progress import Progress, StageProgress, progress_of, quiet
-from aspectra.student.adapt import Answers, adapt
-from aspectra.student.card import Card, map_mark
-from aspectra.student.choose import choose_filter, lean, unfiltered
-from aspectra.student.lesson import Lesson, prepare_lesson
+from aspectra.student.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
+from aspectra.student.card import Card
 from aspectra.student.losses import cross_entropy, falling
 from aspectra.student.model import Head, Student
+from aspectra.student.training_set import TrainingSet, make_training_set
 from aspectra.teacher.train import torch_threads
 
 
 def distill(
-    detector: AspectDetector,
+    run: Path | str,
+    config: StudentConfig | None = None,
+    labels: Gold | Path | str | None = None,
+    dev: Gold | Path | str | None = None,
+    progress: Progress = quiet,
+) -> Student:
+    """Make a student of a mapped run and keep it there; `aspectra.load(run)` then labels with it.
+
+    `labels` are labelled segments to learn from; `dev` are others that only choose the entropy filter and shift the
+    logits. Both may be given as a JSONL file.
+    """
+    told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
+    fitted, home = Fitted.load(run), Path(run) / rundir.STUDENT
+    student = train_student(fitted, config or StudentConfig(), home, told, judged, progress)
+    student.save_pretrained(home, fitted.the_map())
+    return student
+
+
+def train_student(
+    fitted: Fitted,
     config: StudentConfig,
     home: Path,
     labels: Gold | None = None,
     dev: Gold | None = None,
     progress: Progress = quiet,
 ) -> Student:
-    """Make a student of a mapped detector; hidden states are kept in `home`, the student itself is not written.
-
-    It learns from `labels`; `dev` only chooses the entropy filter and how far it leans to each aspect.
-    """
-    aspects = tuple(detector.classes_)
-    if len(aspects) < 2:
-        raise MapError(
-            f"The topic map has the single aspect {aspects[0]}: there is nothing to tell apart. Map another aspect."
-        )
+    """Make a student; hidden states are kept in `home`, the student itself is not written."""
+    card, encoder = new_card(fitted, config), load_encoder(config.encoder, config.longest)
+    card = replace(card, encoder_fingerprint=encoder.fingerprint)
     known = {
-        name: Answers.of(gold, detector)
+        name: LabelledTexts.of(gold, fitted)
         for name, gold in (("labels", labels), ("dev", dev))
         if gold is not None
     }
-    encoder = load_encoder(config.encoder, config.longest)
-    card = Card(
-        aspects,
-        config,
-        config.teacher_weight,
-        encoder.fingerprint,
-        detector.marks_["prepare"],
-        map_mark(detector.topic_map_),
-        {},
-    )
     wide = config if dev is None else unfiltered(config)
-    lesson = prepare_lesson(detector, encoder, wide, home, progress_of("features", progress))
+    training_set = make_training_set(fitted, encoder, wide, home, progress_of("features", progress))
     if dev is None:
-        student = learn(encoder, lesson, card, progress_of("head", progress))
+        student = learn(encoder, training_set, card, progress_of("head", progress))
     else:
         student = choose_filter(
-            lesson, card, known["dev"], partial(learn, encoder), progress_of("filter", progress)
+            training_set, card, known["dev"], partial(learn, encoder), progress_of("filter", progress)
         )
-        lesson = lesson.passing(aspects, student.card.config)
+        training_set = training_set.passing(card.aspects, student.card.config)
     if config.finetune:
-        finetune(student, lesson, progress_of("encoder", progress))
+        finetune(student, training_set, progress_of("encoder", progress))
     if dev is not None:
-        lean(student, known["dev"])
+        shift_logits(student, known["dev"])
     if labels is not None:
         head = student.head
         adaptation = adapt(head.classify, student.pooled(labels.texts), known["labels"], student.card)
@@ -85,11 +89,32 @@ def distill(
     return student
 
 
-def learn(encoder: Encoder, lesson: Lesson, card: Card, progress: StageProgress) -> Student:
-    """Train a head on a lesson and put it on the frozen encoder."""
-    head = train_head(lesson.features, lesson.targets(card.config.sharpness), card.config, progress)
+def new_card(fitted: Fitted, config: StudentConfig) -> Card:
+    """Start a card for a student of this map."""
+    topic_map = fitted.the_map()
+    if len(topic_map.aspects) < 2:
+        raise MapError(
+            f"The topic map has the single aspect {topic_map.aspects[0]}: there is nothing to tell apart. "
+            "Map another aspect."
+        )
+    return Card(
+        topic_map.aspects,
+        config,
+        config.teacher_weight,
+        encoder_fingerprint="",
+        reviews_fingerprint=fitted.fingerprints["prepare"],
+        topic_map_fingerprint=topic_map.fingerprint,
+        learnt={},
+    )
+
+
+def learn(encoder: Encoder, training_set: TrainingSet, card: Card, progress: StageProgress) -> Student:
+    """Train a head on a training set and put it on the frozen encoder."""
+    head = train_head(
+        training_set.features, training_set.targets(card.config.sharpness), card.config, progress
+    )
     return Student(
-        encoder, head, replace(card, learnt=dict(zip(card.aspects, lesson.counts(), strict=True)))
+        encoder, head, replace(card, learnt=dict(zip(card.aspects, training_set.counts(), strict=True)))
     ).eval()
 
 
@@ -102,7 +127,7 @@ def shuffled(count: int, size: int, epochs: int, seed: int) -> Iterator[np.ndarr
 
 
 def bucketed(batches: list[np.ndarray], lengths: np.ndarray, window: int = 16) -> Iterator[np.ndarray]:
-    """Sort by length within each window of batches, so that there is little padding; the order of batches stays random."""
+    """Sort by length within each window of batches, for little padding; the order of batches stays random."""
     for start in range(0, len(batches), window):
         group = batches[start : start + window]
         rows = np.concatenate(group)
@@ -140,23 +165,23 @@ def train_head(
     return head.eval()
 
 
-def finetune(student: Student, lesson: Lesson, progress: StageProgress) -> None:
+def finetune(student: Student, training_set: TrainingSet, progress: StageProgress) -> None:
     """Train encoder and head together, on the GPU in mixed precision where there is one."""
     config = student.card.config
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     student.to(device).train()
     pieces, wanted = (
-        student.encoder.tokenise(lesson.texts),
-        torch.from_numpy(lesson.targets(config.sharpness)).to(device),
+        student.encoder.tokenise(training_set.texts),
+        torch.from_numpy(training_set.targets(config.sharpness)).to(device),
     )
-    steps = config.finetune_epochs * -(-len(lesson.texts) // config.batch_size)
+    steps = config.finetune_epochs * -(-len(training_set.texts) // config.batch_size)
 
     def losses(rows: np.ndarray) -> dict[str, Tensor]:
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             answer = student(*student.encoder.padded(pieces, rows))
         return {"cross_entropy": cross_entropy(answer.logits.float(), wanted[rows])}
 
-    batches = list(shuffled(len(lesson.texts), config.batch_size, config.finetune_epochs, config.seed))
+    batches = list(shuffled(len(training_set.texts), config.batch_size, config.finetune_epochs, config.seed))
     try:
         optimise(
             student,
@@ -172,4 +197,4 @@ def finetune(student: Student, lesson: Lesson, progress: StageProgress) -> None:
         ) from None
     student.cpu().eval()
     student.encoder = replace(student.encoder, fingerprint=weights_fingerprint(student.encoder.model))
-    student.card = replace(student.card, encoder=student.encoder.fingerprint)
+    student.card = replace(student.card, encoder_fingerprint=student.encoder.fingerprint)

@@ -115,7 +115,7 @@ class Student(nn.Module):
         encoder = load_encoder(
             str(home / rundir.ENCODER) if card.config.finetune else card.config.encoder, card.config.longest
         )
-        if encoder.fingerprint != card.encoder:
+        if encoder.fingerprint != card.encoder_fingerprint:
             raise RunError(
                 f"The encoder {encoder.name!r} has other weights than the student was made with. {AGAIN}"
             )

@@ -143,7 +143,7 @@ class Studio:
         """Return a topic's surest and boundary segments with the words that counted."""
         surest, boundary = evidence.surest(self.sample, topic), evidence.boundary(self.sample, topic)
         rows = [*surest, *boundary]
-        pieces = attended(self.detector, [self.sample.texts[row] for row in rows])
+        pieces = attended(self.detector.fitted_, [self.sample.texts[row] for row in rows])
         probability = self.sample.beta[rows, topic].tolist()
         shown = [{"pieces": cut, "probability": p} for cut, p in zip(pieces, probability, strict=True)]
         return {"surest": shown[: len(surest)], "boundary": shown[len(surest) :]}
@@ -186,7 +186,7 @@ class Studio:
         return [
             {"pieces": pieces, "aspect": names[best[row]] if self.topic_map.mapped else None,
              "probability": float(gamma[row, best[row]]), "unmapped": float(unmapped[row])}
-            for row, pieces in enumerate(attended(self.detector, texts))
+            for row, pieces in enumerate(attended(self.detector.fitted_, texts))
         ]  # fmt: skip
 
     def question(self) -> dict[str, Any] | None:

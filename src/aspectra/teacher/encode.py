@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 
@@ -9,6 +12,19 @@ from aspectra.corpus import Ragged
 from aspectra.teacher.model import Teacher
 
 BATCH = 4096
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread: the teacher's batches are small, and sums are added in the same order."""
+    before = torch.get_num_threads()
+    if before > 1:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if before > 1:
+            torch.set_num_threads(before)
 
 
 def encode(teacher: Teacher, tokens: Ragged, max_tokens: int) -> np.ndarray:

@@ -119,6 +119,11 @@ class TopicMap:
         """Whether any topic has an aspect; labelling needs one."""
         return any(choice.aspect is not None for choice in self.choices)
 
+    @property
+    def fingerprint(self) -> str:
+        """A fingerprint of what the map says, not of who said it or when."""
+        return rundir.fingerprint(self.topics, list(self.aspects), [choice.aspect for choice in self.choices])
+
     def matrix(self) -> np.ndarray:
         """Return K×A zeros and ones, float32; the row of an unmapped topic is all zero."""
         column = {aspect: number for number, aspect in enumerate(self.aspects)}

@@ -14,7 +14,7 @@ from aspectra.bench.protocol import Frozen, Task
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.labelling.labeller import StudentLabeller
-from aspectra.student.distill import distill
+from aspectra.student.distill import train_student
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class StudentSystem:
 
     def fit(self, task: Task) -> Frozen:
         detector = task.teacher
-        labeller = StudentLabeller(detector, self.distilled(detector, task))
+        labeller = StudentLabeller(detector.fitted_, self.distilled(detector, task))
         facts = {"learnt": labeller.student.card.learnt, "dev_estimate": labeller.student.card.estimate}
         return Frozen(partial(task.probabilities, labeller), facts)
 
@@ -70,6 +70,8 @@ class StudentSystem:
         config = self.student_config(task)
         known = {} if self.dev_as == "none" else {self.dev_as: task.dev}
         if set(self.settings) <= {"teacher_weight", "encoder"}:
-            return distill(detector, config, task.run / rundir.STUDENT, **known, progress=task.progress)
+            return train_student(
+                detector.fitted_, config, task.run / rundir.STUDENT, **known, progress=task.progress
+            )
         with TemporaryDirectory(dir=task.home) as folder:
-            return distill(detector, config, Path(folder), **known, progress=task.progress)
+            return train_student(detector.fitted_, config, Path(folder), **known, progress=task.progress)

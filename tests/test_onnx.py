@@ -11,8 +11,7 @@ import pytest
 
 from aspectra.errors import InputError
 from aspectra.labelling.export import export_onnx
-from aspectra.labelling.labeller import StudentLabeller, load_student
-from aspectra.labelling.onnx import OnnxLabeller
+from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller, load_student
 from aspectra.sample import Sample
 
 ODD = ["", "Zzz qqq.", "loud " * 200, "☕ ☕"]
@@ -26,7 +25,7 @@ def model(student_run: Path) -> StudentLabeller:
 @pytest.fixture(scope="module")
 def graph(model: StudentLabeller, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("graph") / "student.onnx"
-    export_onnx(model.detector, model.student, path)
+    export_onnx(model.fitted, model.student, path)
     return path
 
 
@@ -52,7 +51,7 @@ def test_labels_are_equal_on_a_thousand_segments(
 
 
 def test_eight_bits_change_few_labels(model: StudentLabeller, texts: pl.Series, tmp_path: Path) -> None:
-    export_onnx(model.detector, model.student, tmp_path / "small.onnx", int8=True)
+    export_onnx(model.fitted, model.student, tmp_path / "small.onnx", int8=True)
     ours, theirs = model.label_segments(texts), OnnxLabeller(tmp_path / "small.onnx").label_segments(texts)
     assert (ours["aspect"] == theirs["aspect"]).mean() >= 0.98
     assert np.abs(probabilities(ours) - probabilities(theirs)).mean() < 0.05
@@ -76,8 +75,8 @@ def test_only_restricts_the_answers(graph: Path) -> None:
 
 def test_labelling_with_onnx_imports_no_torch(graph: Path) -> None:
     code = (
-        "import sys, polars as pl; from pathlib import Path; from aspectra.labelling.onnx import OnnxLabeller\n"
-        f"frame = OnnxLabeller(Path({str(graph)!r})).label(pl.Series(['The pump is loud. I like it.']))\n"
+        "import sys; from aspectra.labelling.labeller import load\n"
+        f"frame = load({str(graph)!r}).label(['The pump is loud. I like it.'])\n"
         "print(len(frame), {'torch', 'transformers'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -104,4 +103,4 @@ def test_another_format_is_refused(graph: Path, tmp_path: Path) -> None:
 
 def test_the_output_must_be_an_onnx_file(model: StudentLabeller, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the output must end in .onnx"):
-        export_onnx(model.detector, model.student, tmp_path / "student.bin")
+        export_onnx(model.fitted, model.student, tmp_path / "student.bin")

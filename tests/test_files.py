@@ -10,7 +10,7 @@ import pytest
 
 from aspectra import rundir
 from aspectra.errors import InputError
-from aspectra.labelling.files import Model, Plan
+from aspectra.labelling.files import Plan
 from aspectra.labelling.places import list_inputs, output_folder
 from aspectra.sample import Sample
 
@@ -47,8 +47,8 @@ def test_a_folder_is_labelled_as_one_file_would_be(
 
 
 def test_reviews_are_numbered_within_each_file(run: Path, inputs: Path, tmp_path: Path) -> None:
-    plan = Plan(Model(run), str(tmp_path / "out"), "text")
-    done = plan.label_file(plan.model.open(), str(inputs / "b.csv"))
+    plan = Plan(run, str(tmp_path / "out"), "text")
+    done = plan.label_file(plan.load(), str(inputs / "b.csv"))
     frame = pl.read_parquet(tmp_path / "out" / "b.csv.parquet")
     assert done.rows == len(frame)
     assert (frame["review"].min(), frame["review"].max()) == (0, 19)
@@ -92,7 +92,7 @@ def test_another_model_is_not_mixed_in(
 
 
 def test_two_inputs_of_one_name_and_an_output_as_input_are_refused(run: Path, tmp_path: Path) -> None:
-    plan = Plan(Model(run), str(tmp_path), "text")
+    plan = Plan(run, str(tmp_path), "text")
     with pytest.raises(
         InputError, match=r"/x/a.csv and /y/a.csv would both be labelled into .*a\.csv\.parquet"
     ):
@@ -104,10 +104,10 @@ def test_two_inputs_of_one_name_and_an_output_as_input_are_refused(run: Path, tm
 def test_urls_are_read_and_written_whole(run: Path, inputs: Path, tmp_path: Path) -> None:
     pytest.importorskip("fsspec")
     places = list_inputs([f"file://{inputs}/*.csv"])
-    plan = Plan(Model(run), output_folder(f"file://{tmp_path}/out/"), "text")
+    plan = Plan(run, output_folder(f"file://{tmp_path}/out/"), "text")
     missing = plan.missing([place for place in places if "_about" not in place])
     assert [place.rpartition("/")[2] for place in missing] == ["b.csv"]
-    assert plan.label_file(plan.model.open(), missing[0]).problem == ""
+    assert plan.label_file(plan.load(), missing[0]).problem == ""
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [rundir.LABELLING, "b.csv.parquet"]
     assert plan.missing(missing) == []
 

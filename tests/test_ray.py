@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from aspectra.labelling.files import Model, Plan, label_here
+from aspectra.labelling.files import Plan, label_here
 from aspectra.labelling.ray import import_ray, label_with_ray
 from aspectra.sample import Sample
 
@@ -74,7 +74,7 @@ def kill_a_node_once_there_is(output: Path, cluster: Any, killed: list[float]) -
 def test_a_node_that_dies_in_the_middle_loses_and_doubles_nothing(
     cluster: Any, inputs: list[str], run: Path, tmp_path: Path
 ) -> None:
-    plan = Plan(Model(run), str(tmp_path / "out"), "text", "id")
+    plan = Plan(run, str(tmp_path / "out"), "text", "id")
     assert plan.missing(inputs) == inputs
     killed: list[float] = []
     killer = threading.Thread(
@@ -87,7 +87,7 @@ def test_a_node_that_dies_in_the_middle_loses_and_doubles_nothing(
     assert killed[0] < FILES
     assert sorted(one.place for one in done) == inputs
     assert plan.missing(inputs) == []
-    local = Plan(Model(run), str(tmp_path / "local"), "text", "id")
+    local = Plan(run, str(tmp_path / "local"), "text", "id")
     for one in label_here(local, inputs, lambda rows: None):
         here, there = pl.read_parquet(local.output_of(one.place)), pl.read_parquet(plan.output_of(one.place))
         assert here.equals(there)

@@ -1,0 +1,53 @@
+"""Texts in memory: a list, an array, or a Series of polars or pandas in; a polars Series out. None is a missing text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from aspectra.errors import InputError
+
+CHUNK = 20_000
+MISSING = ("None", "nan", "<NA>")
+"""How None, NaN and the NA of pandas are written; NA cannot be compared, even with itself."""
+
+
+def as_series(texts: Any) -> pl.Series:
+    """Take a list of str, a polars or a pandas Series, or an array; None is allowed among them."""
+    if isinstance(texts, str):
+        raise InputError("Give a list of texts, not one text: [text].")
+    if hasattr(texts, "columns"):
+        raise InputError(f"Give one column of texts, not a table: table[{texts.columns[0]!r}].")
+    if isinstance(texts, pl.Series):
+        if texts.dtype not in (pl.String, pl.Null):
+            raise InputError(f"The texts must be str, got {texts.dtype}.")
+        return texts.cast(pl.String)
+    return pl.Series("text", [as_text(value) for value in texts], dtype=pl.String)
+
+
+def as_text(value: Any) -> str | None:
+    """Return a text, or None for a missing one."""
+    if isinstance(value, str):
+        return value
+    if str(value) in MISSING:
+        return None
+    raise InputError(f"The texts must be str, got {value!r}.")
+
+
+class Texts:
+    """Reviews in memory, as a source for a fit."""
+
+    def __init__(self, texts: Any) -> None:
+        self.series = as_series(texts)
+
+    def texts(self) -> Iterator[pl.Series]:
+        yield from (self.series[start : start + CHUNK] for start in range(0, len(self.series), CHUNK))
+
+    def fingerprint(self) -> list[str]:
+        digest = hashlib.sha256()
+        for text in self.series:
+            digest.update(b"\0" if text is None else b"\1" + text.encode() + b"\0")
+        return ["texts", digest.hexdigest()]
