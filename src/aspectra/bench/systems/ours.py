@@ -31,7 +31,7 @@ class TeacherSystem:
 
     def fit(self, task: Task) -> Frozen:
         detector = task.variant(self.settings)
-        attention = [[one.split(), teacher_attention(detector, one)] for one in task.bench.examples]
+        attention = [[one.split(), teacher_attention(detector.fitted_, one)] for one in task.bench.examples]
         facts = {"dev_estimate": detector.dev_estimate_, "attention": attention}
         return Frozen(partial(task.probabilities, detector), facts)
 
