@@ -30,7 +30,8 @@ def encoder(encoder_folder: Path) -> str:
 
 
 def student(encoder: str, **more: object) -> StudentSystem:
-    return StudentSystem(settings={"encoder": encoder, "n_segments": 400, "epochs": 2}, **more)  # type: ignore[arg-type]
+    settings = {"encoder": encoder, "n_segments": 400, "epochs": 2}
+    return StudentSystem(settings=settings, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

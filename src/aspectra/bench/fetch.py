@@ -39,7 +39,8 @@ class Origin:
 
 
 def oposum(*checksums: tuple[str, str]) -> tuple[Remote, ...]:
-    base = "https://raw.githubusercontent.com/stangelid/oposum/ee37968cc341ecc56022b8401ea59561632397a7/data/gold/aspects/"
+    commit = "ee37968cc341ecc56022b8401ea59561632397a7"
+    base = f"https://raw.githubusercontent.com/stangelid/oposum/{commit}/data/gold/aspects/"
     return tuple(Remote(f"oposum/{name}.asp", digest, f"{base}{name}.asp") for name, digest in checksums)
 
 
