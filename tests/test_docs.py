@@ -1,7 +1,12 @@
-"""The documentation is true: generated pages are up to date, every command, setting and artifact is told, links lead somewhere."""
+"""The documentation is true: generated pages are up to date, nothing is left out, and links lead somewhere.
+
+That its shell and Python blocks run is checked in test_doc_blocks.py.
+"""
 
 import dataclasses
+import pkgutil
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +14,7 @@ import typer.main
 
 from aspectra import rundir
 from aspectra.cli import app
-from aspectra.cli.reference import cli_page, config_page
+from aspectra.cli.reference import cli_page, config_page, python_page
 from aspectra.config import FitConfig
 
 ROOT = Path(__file__).parents[1]
@@ -17,14 +22,11 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
-def test_the_command_page_is_generated_from_the_commands() -> None:
-    assert (ROOT / "docs/cli.md").read_text() == cli_page(), "run: python -m aspectra.cli.reference docs"
-
-
-def test_the_settings_page_is_generated_from_the_config() -> None:
-    assert (ROOT / "docs/config.md").read_text() == config_page(), (
-        "run: python -m aspectra.cli.reference docs"
-    )
+@pytest.mark.parametrize(
+    ("name", "page"), [("cli.md", cli_page), ("config.md", config_page), ("python.md", python_page)]
+)
+def test_generated_pages_are_up_to_date(name: str, page: Callable[[], str]) -> None:
+    assert (ROOT / "docs" / name).read_text() == page(), "run: python -m aspectra.cli.reference docs"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -60,7 +62,26 @@ def test_commands_in_the_docs_have_options_that_exist(page: Path) -> None:
     ] == []
 
 
-def test_every_module_is_in_the_readmes_tree() -> None:
-    readme = (ROOT / "README.md").read_text()
+def test_every_module_is_in_the_readmes_tree_and_nothing_else() -> None:
+    tree = (ROOT / "README.md").read_text().split("```text\n")[1].split("```")[0]
     modules = [path for path in (ROOT / "src/aspectra").rglob("*.py") if path.name != "__init__.py"]
-    assert [path.name for path in modules if path.name not in readme and path.parent.name == "aspectra"] == []
+    told = re.findall(r"[a-z_]+(?=\.py\b)", tree)
+    missing = {path.stem for path in modules} - {*told, *COMMANDS}
+    gone = {name for name in told if not list(ROOT.rglob(f"{name}.py"))} - {"test_"}
+    assert (missing, gone) == (set(), set())
+
+
+def test_every_equation_leads_to_a_function_that_is_there() -> None:
+    table = (ROOT / "docs/method.md").read_text().split("## ")[0]
+    names = [name for name in re.findall(r"`([a-z_.]+\.[A-Za-z_.]+)`", table) if "/" not in name]
+    assert len(names) > 10
+    assert [name for name in names if not found(name)] == []
+
+
+def found(name: str) -> bool:
+    """Tell whether a dotted name below aspectra is a module, or something in one."""
+    try:
+        pkgutil.resolve_name(f"aspectra.{name}")
+    except (ImportError, AttributeError):
+        return False
+    return True

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from aspectra.errors import InputError
-from aspectra.text.read import Source, open_source
+from aspectra.text.read import Source, open_source, read_reviews
 
 ROWS = [
     {"id": 1, "text": "Great sound."},
@@ -225,3 +225,18 @@ def test_an_unknown_encoding_is_named(tmp_path: Path) -> None:
         InputError, match=r"Unknown encoding 'klingon'. Try utf-8, latin-1, cp1252 or utf-16."
     ):
         open_source([str(write_rows(tmp_path / "reviews.csv"))], encoding="klingon")
+
+
+def test_reviews_in_memory_have_their_text_in_the_column_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,comment,text\n1,Good sound.,x\n2,,y\n")
+    (tmp_path / "b.csv").write_text("id,comment,stars\n3,Bad picture.,5\n")
+    with pytest.warns(UserWarning, match=r"a\.csv: left out 1 row without text \(line 3\)"):
+        reviews = read_reviews(tmp_path / "a.csv", str(tmp_path / "b.csv"), text_column="comment")
+    assert reviews["text"].to_list() == ["Good sound.", "Bad picture."]
+    assert reviews["input_text"].to_list() == ["x", None]
+    assert reviews["stars"].to_list() == [None, "5"]
+
+
+def test_reviews_of_a_plain_text_file_are_its_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Good sound.\nBad picture.\n")
+    assert read_reviews(tmp_path / "*.txt")["text"].to_list() == ["Good sound.", "Bad picture."]

@@ -1,30 +1,42 @@
-"""aspectra: finds out, without labels, what reviews talk about, and labels every segment with the aspects you care about."""
+"""aspectra finds out, without labels, what reviews talk about, and labels every segment with your aspects.
+
+These are the names for Python; docs/python.md describes them. Each is imported when it is first used, so that
+`import aspectra` and `aspectra --help` need not wait for torch.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aspectra.config import StudentConfig as StudentConfig
     from aspectra.detector import AspectDetector as AspectDetector
     from aspectra.errors import AspectraError as AspectraError
-    from aspectra.evaluate import read_gold as read_gold
+    from aspectra.labelling.evaluate import evaluate as evaluate
     from aspectra.labelling.labeller import load as load
+    from aspectra.report.build import build_report as build_report
+    from aspectra.scores import read_gold as read_gold
     from aspectra.student.distill import distill as distill
+    from aspectra.text.read import read_reviews as read_reviews
 
 __version__ = "0.1.0"
-__all__ = ["AspectDetector", "AspectraError", "distill", "load", "read_gold"]
 
 _HOMES = {
+    "read_reviews": "aspectra.text.read",
+    "read_gold": "aspectra.scores",
     "AspectDetector": "aspectra.detector",
-    "AspectraError": "aspectra.errors",
     "distill": "aspectra.student.distill",
+    "StudentConfig": "aspectra.config",
     "load": "aspectra.labelling.labeller",
-    "read_gold": "aspectra.evaluate",
+    "evaluate": "aspectra.labelling.evaluate",
+    "build_report": "aspectra.report.build",
+    "AspectraError": "aspectra.errors",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Import public names when they are first asked for: `aspectra --help` must not wait for torch."""
+    """Import a public name when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module 'aspectra' has no attribute {name!r}")
     from importlib import import_module

@@ -13,6 +13,7 @@ import gzip
 import io
 import itertools
 import json
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -119,6 +120,23 @@ def open_source(
         raise InputError(f"Unknown encoding {encoding!r}. Try utf-8, latin-1, cp1252 or utf-16.") from None
     paths = find_files(patterns)
     return Source(paths, find_text_column(paths[0], text_column, id_column, encoding), id_column, encoding)
+
+
+def read_reviews(*files: str | Path, text_column: str | None = None, encoding: str = "utf-8") -> pl.DataFrame:
+    """Read files of reviews into memory: one row per review, its text in the column `text`.
+
+    `files` are paths, globs or folders: CSV, TSV, JSONL, Parquet or text with one review per line, also gzipped.
+    `text_column` names the column with the text; without it, the likely one is taken, as by `aspectra fit`. The
+    other columns stay as they are (one that is called `text` too becomes `input_text`). Rows that cannot be used
+    are left out; a warning says which.
+    """
+    source = open_source([str(file) for file in files], text_column, encoding=encoding)
+    frame = pl.concat(source.batches(), how="diagonal_relaxed")
+    for line in source.skipped.summary():
+        warnings.warn(line, stacklevel=2)
+    if source.text_column == "text":
+        return frame
+    return frame.rename({"text": "input_text"}, strict=False).rename({source.text_column: "text"})
 
 
 def find_text_column(path: Path, text_column: str | None, id_column: str | None, encoding: str) -> str:
