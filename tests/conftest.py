@@ -22,12 +22,12 @@ import pytest
 from aspectra.cli import main
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import Gold
 from aspectra.labelling.files import label_source
 from aspectra.report import build_report
 from aspectra.report.content import Content
 from aspectra.report.stats import Tally, tally
 from aspectra.sample import Sample, generate, write
+from aspectra.scores import Gold
 from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
 

@@ -11,9 +11,9 @@ from torch import nn
 
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.encoder.features import Features
-from aspectra.evaluate import Gold
 from aspectra.fitting import Fitted
 from aspectra.rundir import STUDENT
+from aspectra.scores import Gold
 from aspectra.student.adapt import LabelledTexts, adapt, best_shifts, choose_filter, clearly_best, fit
 from aspectra.student.card import Card
 from aspectra.student.distill import train_student

@@ -9,8 +9,8 @@ import pytest
 from aspectra.attention import Explanation, attended, explain, find_words, to_html, top, verdict
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
-from aspectra.evaluate import Gold
 from aspectra.labelling.labeller import StudentLabeller, TeacherLabeller, load_student
+from aspectra.scores import Gold
 
 HOSTILE = '<img src=x onerror="alert(1)"> the coffee </script> & more'
 TEXT = "The pump is LOUD, <b>and</b> the coffee tastes bitter!"

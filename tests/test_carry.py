@@ -8,8 +8,8 @@ from conftest import SMALL
 
 from aspectra.detector import AspectDetector
 from aspectra.errors import RunError
-from aspectra.evaluate import Gold
 from aspectra.sample import Sample
+from aspectra.scores import Gold
 from aspectra.studio.opening import run_topics
 from aspectra.topicmap.carry import SURE, carry_over, confidence, match_topics, similarity
 from aspectra.topicmap.topicmap import Suggestion, TopicMap

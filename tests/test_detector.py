@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from aspectra import AspectDetector
 from aspectra.config import GENERAL, FitConfig
 from aspectra.errors import ConfigError, InputError, MapError, RunError
-from aspectra.evaluate import Gold, score
 from aspectra.sample import ASPECTS, SEEDS, generate
+from aspectra.scores import Gold, score
 
 TINY = {"n_topics": 4, "min_count": 3, "vector_size": 8, "vector_epochs": 1, "steps": 5}
 SEGMENTS = ["The crema tastes bitter.", "The pump is so loud!", "👍👍", "", "I bought it in May."]

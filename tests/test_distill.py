@@ -9,10 +9,10 @@ from conftest import student_config
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError, MapError
-from aspectra.evaluate import Gold
 from aspectra.fitting import Fitted
 from aspectra.labelling.labeller import TeacherLabeller
 from aspectra.rundir import STUDENT
+from aspectra.scores import Gold
 from aspectra.student.adapt import FILTERS
 from aspectra.student.distill import bucketed, train_student
 from aspectra.student.losses import falling

@@ -12,10 +12,11 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from conftest import SMALL, as_flags, label_file
+from conftest import SMALL, as_flags, label_file, student_config
 from typer.testing import CliRunner
 
 from aspectra.cli import app
@@ -38,7 +39,7 @@ FASTER = {
 """Options added to these commands, so that they take seconds."""
 FASTER_PYTHON = {
     r"AspectDetector\(.*?\)": "AspectDetector(**SMALL)",
-    r"distill\((.+?)\)": r"distill(\1, n_segments=300, epochs=1, encoder='encoder')",
+    r'distill\("(.+?)"': r'distill("\1", SMALL_STUDENT',
 }
 """The same in Python: what is replaced, and by what."""
 
@@ -105,7 +106,7 @@ def run_command(line: str) -> None:
     assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"
 
 
-def run_python(text: str, names: dict[str, object]) -> None:
+def run_python(text: str, names: dict[str, Any]) -> None:
     for pattern, faster in FASTER_PYTHON.items():
         text = re.sub(pattern, faster, text)
     exec(compile(text, "block", "exec"), names)
@@ -117,7 +118,7 @@ def test_every_block_runs(
 ) -> None:
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"SMALL": SMALL}
+    names = {"SMALL": SMALL, "SMALL_STUDENT": student_config(Path("encoder"), n_segments=300, epochs=1)}
     for block in BLOCKS[page]:
         if block.language == "sh":
             for line in block.commands():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aspectra.config import GENERAL
-from aspectra.evaluate import score
+from aspectra.scores import score
 from aspectra.studio.effect import FIGURES, Dev, present, trials
 from aspectra.topicmap.gamma import label_beta
 from aspectra.topicmap.topicmap import Choice, TopicMap

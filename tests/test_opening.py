@@ -7,7 +7,7 @@ import pytest
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
-from aspectra.evaluate import Gold
+from aspectra.scores import Gold
 from aspectra.studio.actions import add, delete, rename
 from aspectra.studio.opening import Opening, PageSuggester, open_studio
 from aspectra.studio.state import MapState

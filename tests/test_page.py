@@ -12,8 +12,8 @@ import pytest
 from conftest import SMALL
 
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import Gold
 from aspectra.sample import Sample
+from aspectra.scores import Gold
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import free_socket, make_server, serve
 from aspectra.studio.studio import Studio

@@ -15,11 +15,11 @@ from aspectra import rundir
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, Vocabulary
 from aspectra.errors import MapError, RunError
-from aspectra.evaluate import Gold, read_gold
 from aspectra.fitting import Fitted, Reviews, fit_stages
 from aspectra.labelling.labeller import Labeller, StudentLabeller, TeacherLabeller
 from aspectra.progress import Progress, quiet
 from aspectra.rundir import RunDir
+from aspectra.scores import Gold, read_gold
 from aspectra.student.model import Student
 from aspectra.teacher.model import Teacher
 from aspectra.text.memory import Texts
@@ -37,8 +37,9 @@ DEFAULT = FitConfig()
 class AspectDetector(BaseEstimator):
     """Discovers topics in reviews and, once they are mapped to aspects, labels segments.
 
-    Parameters are those of `FitConfig`. Fitted in memory, it labels with its teacher. Loaded from a run that has a
-    student, it labels as `aspectra.load(run)` does, until another topic map is given.
+    It follows scikit-learn: `fit` returns itself, `predict` and `predict_proba` take segments, `get_params` and
+    `clone` work. Fitted in memory, it labels with its teacher. Loaded from a run that has a student, it labels as
+    `aspectra.load(run)` does, until another topic map is given.
     """
 
     student_folder_: Path | None = None
@@ -83,9 +84,12 @@ class AspectDetector(BaseEstimator):
     def fit(
         self, X: Any, y: object = None, *, run: Path | str | None = None, progress: Progress = quiet
     ) -> Self:
-        """Discover topics in reviews: texts, or a `Source` of files.
+        """Discover topics in reviews.
 
-        With `run`, every stage is kept in that folder, and a later fit resumes from it.
+        - `X`: the reviews: a list of str, a polars or pandas Series, or a `Source` of files.
+        - `y`: not used.
+        - `run`: a folder that keeps every finished stage; a later fit with the same reviews goes on from there.
+        - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
         """
         check_language(self.config.language)
         source: Reviews = X if isinstance(X, Reviews) else Texts(X)
@@ -129,7 +133,11 @@ class AspectDetector(BaseEstimator):
         self.student_folder_ = None  # its student was made for the other map
 
     def map_topics(self, mapping: Mapping[str, Iterable[int]], by: str = "person") -> Self:
-        """Map topics to aspects by hand: {"Image": [3, 7], "General": [0]}; topics not named stay unmapped."""
+        """Map topics to aspects by hand.
+
+        - `mapping`: the topics of each aspect: `{"Image": [3, 7], "General": [0]}`. Other topics are left out.
+        - `by`: who made the choices; kept with them.
+        """
         aspect_of: dict[int, str] = {}
         for aspect, numbers in mapping.items():
             for topic in numbers:
@@ -154,7 +162,12 @@ class AspectDetector(BaseEstimator):
         seeds: Mapping[str, Sequence[str]] | None = None,
         dev: Gold | Path | str | None = None,
     ) -> Self:
-        """Map topics by a suggestion: from aspect names, better with seed words, best with labelled segments."""
+        """Map topics by a suggestion. Labelled segments give the best one, names alone only a first draft.
+
+        - `aspects`: the names of the aspects; by default those of `seeds` or `dev`.
+        - `seeds`: words for each aspect: `{"Image": ["picture", "color"]}`.
+        - `dev`: labelled segments: a file for `read_gold`, or what it returned.
+        """
         dev = read_gold(dev) if isinstance(dev, str | Path) else dev
         names = tuple(aspects or seeds or (sorted(set().union(*dev.aspects)) if dev else ()))
         if not names:
@@ -174,7 +187,7 @@ class AspectDetector(BaseEstimator):
         return self
 
     def topic_probabilities(self, segments: Any) -> np.ndarray:
-        """Return β for segments, N×K; NaN where no word is known."""
+        """Return the probability of each topic (the paper's β) for each segment, N×K; NaN if no word is known."""
         return self.fitted_.topic_probabilities(segments)
 
     def labeller(self) -> Labeller:

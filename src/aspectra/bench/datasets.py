@@ -15,8 +15,8 @@ import polars as pl
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.evaluate import Gold
 from aspectra.rundir import checksum
+from aspectra.scores import Gold
 from aspectra.text.read import BATCH
 
 EDU_BREAK = "EDU_BREAK"

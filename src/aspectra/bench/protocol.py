@@ -26,8 +26,9 @@ from aspectra import rundir
 from aspectra.bench.sets import BenchmarkSet, Read, Seeds
 from aspectra.bench.versions import fit_key
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import Gold, Scores, SegmentLabeller, score
+from aspectra.labelling.evaluate import SegmentLabeller
 from aspectra.progress import Progress, quiet
+from aspectra.scores import Gold, Scores, score
 from aspectra.topicmap.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]

@@ -25,8 +25,8 @@ from aspectra.bench.protocol import System, Task, data_mark, score_answers
 from aspectra.bench.sets import find_set, prepare_folders
 from aspectra.bench.versions import cell_key, versions
 from aspectra.errors import AspectraError
-from aspectra.evaluate import accuracy_at_shares, average_scores, gold_matrix
 from aspectra.rundir import fingerprint, read_json, write_json
+from aspectra.scores import accuracy_at_shares, average_scores, gold_matrix
 from aspectra.teacher.train import torch_threads
 
 COVERAGES = np.linspace(0.05, 1, 20)

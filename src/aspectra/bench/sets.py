@@ -14,9 +14,9 @@ from typing import Any
 from aspectra.bench import datasets
 from aspectra.config import FitConfig
 from aspectra.errors import InputError
-from aspectra.evaluate import Gold, read_gold
 from aspectra.fitting import Reviews
 from aspectra.sample import SEEDS, generate, write
+from aspectra.scores import Gold, read_gold
 from aspectra.text.read import open_source
 
 TOPICS = 60

@@ -11,7 +11,7 @@ import typer
 from aspectra.cli import show
 
 if TYPE_CHECKING:
-    from aspectra.evaluate import Scores
+    from aspectra.scores import Scores
 
 
 def command(
@@ -27,16 +27,16 @@ def command(
     quiet: show.Quiet = False,
 ) -> None:
     """Score labels against gold: per aspect, micro, macro, weighted, without General, majority answer."""
-    from aspectra.evaluate import grade, keep_only, read_gold
-    from aspectra.labelling.labeller import load
+    from aspectra.labelling.evaluate import evaluate
+    from aspectra.scores import keep_only, read_gold
 
     show.check_model(model)
     wanted = show.names(only)
-    data = read_gold(gold)
-    kept = keep_only(data, wanted) if wanted else data
-    if len(kept.texts) < len(data.texts):
-        show.note(f"Left out {len(data.texts) - len(kept.texts)} segments of other aspects.", quiet)
-    scores = grade(load(run, model), kept, wanted).scores
+    segments = read_gold(gold)
+    left_out = len(segments.texts) - len(keep_only(segments, wanted).texts) if wanted else 0
+    if left_out:
+        show.note(f"Left out {left_out} segments of other aspects.", quiet)
+    scores = evaluate(run, segments, only=wanted, model=model)
     if as_json:
         print(json.dumps(scores.to_dict(), ensure_ascii=False, indent=1))
     else:

@@ -102,10 +102,12 @@ def python_page() -> str:
     from aspectra.labelling.labeller import Labeller
     from aspectra.scores import Scores
 
+    returned: dict[str, Any] = {"load": Labeller, "evaluate": Scores}
     parts = [f"# Python\n\n{GENERATED}\n\n{PYTHON_START}"]
     for name in aspectra.__all__:
         parts.append(describe(getattr(aspectra, name)))
-        parts += [describe(also) for also in {"load": [Labeller], "evaluate": [Scores]}.get(name, [])]
+        if name in returned:
+            parts.append(describe(returned[name]))
     return "\n".join(parts)
 
 
@@ -147,10 +149,10 @@ def signature(name: str, function: Any) -> str:
 
 def written(parameter: inspect.Parameter) -> str:
     """Write a parameter as in the source; a function that is a default by its name."""
-    star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    stars: dict[Any, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
     default = getattr(parameter.default, "__name__", repr(parameter.default))
     end = "" if parameter.default is parameter.empty else f" = {default}"
-    return f"{star}{parameter.name}: {parameter.annotation}{end}"
+    return f"{stars.get(parameter.kind, '')}{parameter.name}: {parameter.annotation}{end}"
 
 
 def main() -> None:

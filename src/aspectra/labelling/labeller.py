@@ -31,10 +31,11 @@ MODELS = ("auto", "teacher", "student")
 
 
 class Labeller(ABC):
-    """Labels with the aspects of a topic map.
+    """What `load` returns: labels reviews or segments with the aspects of a topic map.
 
-    Its columns: review, segment and text (from `label` only), aspect, probability, entropy, margin, unmapped,
-    topic, known_words, and p_… for each aspect.
+    Reviews and segments are a list of str, or a polars or pandas Series. Labels are a polars DataFrame; its
+    columns are explained in the guide: review, segment and text (from `label` only), aspect, probability,
+    entropy, margin, unmapped, topic, known_words, and p_… for each aspect.
     """
 
     threads = 1
@@ -51,8 +52,11 @@ class Labeller(ABC):
 
     @abstractmethod
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return β (N×K, NaN without known words), the number of known words (N), and the student's
-        probabilities (N×A) or None."""
+        """Return what the models answer, for subclasses: topic probabilities, known words, student or None.
+
+        Topic probabilities are N×K, NaN where no word is known; known words are counts, N; the student's
+        probabilities of the aspects are N×A.
+        """
 
     @property
     def classes_(self) -> np.ndarray:
@@ -134,8 +138,12 @@ class OnnxLabeller(Labeller):
 def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labeller:
     """Open a labeller: a run's folder, or a file exported with `aspectra export`.
 
-    `model` is "teacher", "student" (which answers together with its teacher), or None or "auto": the student if the
-    run has one. `threads` limits the threads of one batch in this process; 0 leaves them as they are.
+    It labels as `aspectra label` does with the same run.
+
+    - `run`: a run's folder, or the .onnx file.
+    - `model`: "teacher" is the teacher alone, "student" is student and teacher together. By default, or with
+      "auto", the student takes part if the run has one.
+    - `threads`: at most this many threads for one batch, in this process; 0 leaves them as they are.
     """
     path, wanted = Path(run), model or "auto"
     if wanted not in MODELS:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from aspectra.evaluate import cohens_kappa
 from aspectra.report.read import Labels
 from aspectra.report.stats import MIN_REVIEWS, Tally, quantile, tally
+from aspectra.scores import cohens_kappa
 
 MIN_POINTS = 0.01
 MIN_RATIO = 1.25

@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from aspectra.errors import InputError, MapError
-from aspectra.evaluate import Grade, SegmentLabeller, grade, read_gold
+from aspectra.labelling.evaluate import Grade, SegmentLabeller, grade
 from aspectra.labelling.labeller import TeacherLabeller, load_student
 from aspectra.report.read import Labels
 from aspectra.rundir import checksum
+from aspectra.scores import read_gold
 from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from datetime import date
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.evaluate import Coverage
 from aspectra.report.compare import Comparison, Difference
 from aspectra.report.content import Content, EmergingTopic, Facts, Share
 from aspectra.report.quality import Author, Quality
 from aspectra.report.stats import Rating
+from aspectra.scores import Coverage
 from aspectra.topicmap.topicmap import UNMAPPED
 
 NARROW = "\u202f"

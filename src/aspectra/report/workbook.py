@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from aspectra.evaluate import Grade
+from aspectra.labelling.evaluate import Grade
 from aspectra.report.content import Cells, Content
 from aspectra.report.wording import percent
 from aspectra.rundir import atomic_path

@@ -19,10 +19,10 @@ import torch
 from torch import Tensor, nn
 
 from aspectra.config import GENERAL, StudentConfig
-from aspectra.evaluate import Gold, average_scores, gold_matrix, objective
 from aspectra.fitting import Fitted
 from aspectra.loop import differentiate, optimise
 from aspectra.progress import StageProgress
+from aspectra.scores import Gold, average_scores, gold_matrix, objective
 from aspectra.student.card import Card
 from aspectra.student.losses import cross_entropy, falling
 from aspectra.student.model import Student

@@ -21,10 +21,10 @@ from aspectra.config import StudentConfig
 from aspectra.encoder.features import Features
 from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
 from aspectra.errors import MapError, RunError
-from aspectra.evaluate import Gold, read_gold
 from aspectra.fitting import Fitted
 from aspectra.loop import differentiate, optimise
 from aspectra.progress import Progress, StageProgress, progress_of, quiet
+from aspectra.scores import Gold, read_gold
 from aspectra.student.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
 from aspectra.student.card import Card
 from aspectra.student.losses import cross_entropy, falling
@@ -40,10 +40,14 @@ def distill(
     dev: Gold | Path | str | None = None,
     progress: Progress = quiet,
 ) -> Student:
-    """Make a student of a mapped run and keep it there; `aspectra.load(run)` then labels with it.
+    """Teach a student what the teacher of a mapped run knows, and keep it in the run; `load(run)` then uses it.
 
-    `labels` are labelled segments to learn from; `dev` are others that only choose the entropy filter and shift the
-    logits. Both may be given as a JSONL file.
+    - `run`: the run's folder.
+    - `config`: the student's settings; by default `StudentConfig()`.
+    - `labels`: labelled segments to learn from, too: a file for `read_gold`, or what it returned.
+    - `dev`: labelled segments, not learnt from: they choose which of the teacher's answers are certain enough to
+      learn from, and make each aspect more or less likely.
+    - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
     """
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
     fitted, home = Fitted.load(run), Path(run) / rundir.STUDENT

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.evaluate import f1_from_counts, gold_matrix, resolve, score
+from aspectra.scores import f1_from_counts, gold_matrix, resolve, score
 from aspectra.topicmap.gamma import fallback, no_known_words
 from aspectra.topicmap.topicmap import TopicMap
 

@@ -15,7 +15,7 @@ from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
-from aspectra.evaluate import Gold, read_gold
+from aspectra.scores import Gold, read_gold
 from aspectra.studio.actions import follow
 from aspectra.studio.evidence import draw_sample
 from aspectra.studio.session import Session

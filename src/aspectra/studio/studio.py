@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aspectra import evaluate, rundir
+from aspectra import rundir, scores
 from aspectra.attention import attended
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError, MapError
@@ -47,7 +47,7 @@ class Studio:
         self.asked: list[int] = []
         self.card = lru_cache(None)(self._card)
 
-    def use_dev(self, gold: evaluate.Gold) -> None:
+    def use_dev(self, gold: scores.Gold) -> None:
         """Show what choices do on these labelled segments."""
         self.dev = effect.Dev.of(
             self.detector.topic_probabilities(list(gold.texts)), gold.aspects, self.shares, self.detector.seed
@@ -56,7 +56,7 @@ class Studio:
     def use_own_labels(self) -> None:
         """Continue with the labels given on the page before, or start with none."""
         path = self.run / rundir.DEV
-        gold = evaluate.read_gold(path) if path.exists() else evaluate.Gold((), ())
+        gold = scores.read_gold(path) if path.exists() else scores.Gold((), ())
         self.own = [(text, min(aspects)) for text, aspects in zip(gold.texts, gold.aspects, strict=True)]
         place = {text: row for row, text in enumerate(self.sample.texts)}
         self.asked = [place[text] for text, _ in self.own if text in place]
@@ -66,7 +66,7 @@ class Studio:
         self.dev = None
         if self.own and len(self.own) >= FIRST_ESTIMATE:
             texts, names = zip(*self.own, strict=True)
-            self.use_dev(evaluate.Gold(texts, tuple(frozenset([name]) for name in names)))
+            self.use_dev(scores.Gold(texts, tuple(frozenset([name]) for name in names)))
 
     @property
     def topic_map(self) -> TopicMap:

@@ -125,10 +125,12 @@ def open_source(
 def read_reviews(*files: str | Path, text_column: str | None = None, encoding: str = "utf-8") -> pl.DataFrame:
     """Read files of reviews into memory: one row per review, its text in the column `text`.
 
-    `files` are paths, globs or folders: CSV, TSV, JSONL, Parquet or text with one review per line, also gzipped.
-    `text_column` names the column with the text; without it, the likely one is taken, as by `aspectra fit`. The
-    other columns stay as they are (one that is called `text` too becomes `input_text`). Rows that cannot be used
-    are left out; a warning says which.
+    Rows that cannot be used are left out; a warning says which. The other columns stay as they are; one that
+    is called `text`, too, becomes `input_text`.
+
+    - `files`: paths, globs or folders of CSV, TSV, JSONL, Parquet, or text with one review per line, also gzipped.
+    - `text_column`: the column with the text. By default the likely one, as `aspectra fit` takes it.
+    - `encoding`: how text files are encoded, such as "utf-8", "latin-1" or "utf-16".
     """
     source = open_source([str(file) for file in files], text_column, encoding=encoding)
     frame = pl.concat(source.batches(), how="diagonal_relaxed")

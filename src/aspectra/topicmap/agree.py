@@ -15,7 +15,7 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.errors import MapError
-from aspectra.evaluate import cohens_kappa
+from aspectra.scores import cohens_kappa
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
 
 NAME = re.compile(r"[\w-]{1,40}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.evaluate import average_scores, gold_matrix, objective
+from aspectra.scores import average_scores, gold_matrix, objective
 from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.topicmap import Suggestion
 

@@ -15,7 +15,7 @@ import polars as pl
 from aspectra.bench.protocol import Frozen, Task
 from aspectra.corpus import Ragged
 from aspectra.detector import AspectDetector
-from aspectra.evaluate import gold_matrix
+from aspectra.scores import gold_matrix
 from aspectra.teacher.train import start_topics
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores, suggest_by_labels
 from aspectra.topicmap.gamma import answer_probabilities

@@ -12,7 +12,7 @@ import torch
 from aspectra.bench.protocol import Frozen, Task
 from aspectra.config import StudentConfig
 from aspectra.encoder.pretrained import Encoder, load_encoder
-from aspectra.evaluate import average_scores, gold_matrix
+from aspectra.scores import average_scores, gold_matrix
 from aspectra.topicmap.gamma import even_where_unknown
 
 FOLDS = 5

@@ -16,15 +16,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,10 @@ class Scores:
 
 
 def read_gold(path: str | Path) -> Gold:
-    """Read JSON lines such as {"text": "Great sound.", "aspects": ["Sound"]}, plain or .gz."""
+    """Read labelled segments from a file with lines such as `{"text": "Great sound.", "aspects": ["Sound"]}`.
+
+    - `path`: the file, plain or gzipped. An unreadable line is an error that names it.
+    """
     lines = enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
     rows = [read_gold_line(line, f"{path}, line {number}") for number, line in lines if line.strip()]
     if not rows:
@@ -279,34 +279,6 @@ class Coverage:
     confidence: float
     coverage: float
     accuracy: float
-
-
-@dataclass(frozen=True)
-class Grade:
-    """Scores on gold segments, and how they depend on the confidence that is asked for."""
-
-    scores: Scores
-    curve: tuple[Coverage, ...]
-
-
-class SegmentLabeller(Protocol):
-    """What can be graded: anything that labels segments, one row each."""
-
-    @property
-    def classes_(self) -> np.ndarray: ...
-
-    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame: ...
-
-
-def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
-    """Label gold segments and score the answers, which are restricted to `only` if given."""
-    frame = labeller.label_segments(gold.texts, only)
-    answers = frame["aspect"].to_list()
-    right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
-    return Grade(
-        score(gold.aspects, answers, only or tuple(labeller.classes_)),
-        coverage_curve(right, frame["probability"].to_numpy()),
-    )
 
 
 def accuracy_of_surest(

@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, preci
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.evaluate import (
+from aspectra.scores import (
     Gold,
     accuracy_at_shares,
     cohens_kappa,

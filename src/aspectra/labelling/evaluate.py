@@ -1,0 +1,62 @@
+"""Score a labeller on gold segments: a run or a labeller, and labelled segments, in; `Scores` out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from aspectra.labelling.labeller import load
+from aspectra.scores import Coverage, Gold, Scores, coverage_curve, keep_only, read_gold, score
+
+
+class SegmentLabeller(Protocol):
+    """What can be scored: anything that labels segments, one row each."""
+
+    @property
+    def classes_(self) -> np.ndarray: ...
+
+    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame: ...
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Scores on gold segments, and how they depend on the confidence that is asked for."""
+
+    scores: Scores
+    curve: tuple[Coverage, ...]
+
+
+def evaluate(
+    run: str | Path | SegmentLabeller,
+    gold: str | Path | Gold,
+    *,
+    only: Sequence[str] | None = None,
+    model: str | None = None,
+) -> Scores:
+    """Score labels against gold segments, as `aspectra evaluate` does.
+
+    - `run`: a run's folder, or anything that labels: what `load` returned, or an `AspectDetector`.
+    - `gold`: a file for `read_gold`, or what it returned.
+    - `only`: leave out segments without one of these aspects, and answer with these aspects alone.
+    - `model`: as for `load`, if `run` is a folder.
+    """
+    labeller = load(run, model) if isinstance(run, str | Path) else run
+    segments = read_gold(gold) if isinstance(gold, str | Path) else gold
+    wanted = tuple(only) if only else None
+    return grade(labeller, keep_only(segments, wanted) if wanted else segments, wanted).scores
+
+
+def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
+    """Label gold segments and score the answers, which are restricted to `only` if given."""
+    frame = labeller.label_segments(gold.texts, only)
+    answers = frame["aspect"].to_list()
+    right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
+    return Grade(
+        score(gold.aspects, answers, only or tuple(labeller.classes_)),
+        coverage_curve(right, frame["probability"].to_numpy()),
+    )
