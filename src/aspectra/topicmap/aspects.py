@@ -1,0 +1,109 @@
+"""The aspects a person wants: names, and if they like a sentence, words and examples for each (aspects.toml).
+
+In: "Image,Sound,Price" or a TOML file with one table per aspect. Out: a tuple of `Aspect`. A run keeps its own
+copy, so that the page, the student and the report work with the same descriptions.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aspectra.config import GENERAL
+from aspectra.errors import InputError
+from aspectra.rundir import write_atomic
+from aspectra.topicmap.topicmap import check_aspects
+
+KEYS = ("about", "words", "examples")
+LONGEST_EXAMPLE = 60
+"""Words; a longer example is no segment."""
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """A name; all else is optional: a sentence about it, words that speak of it, segments that do."""
+
+    name: str
+    about: str = ""
+    words: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+
+def read_aspects(given: str | Path | Sequence[str]) -> tuple[Aspect, ...]:
+    """Read names separated by commas, a list of names, or the path of a TOML file."""
+    if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
+        return read_file(Path(given))
+    names = given.split(",") if isinstance(given, str) else given
+    return checked([Aspect(name.strip()) for name in names if name.strip()], "--aspects")
+
+
+def read_file(path: Path) -> tuple[Aspect, ...]:
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"No such file: {path}. Name aspects as Image,Sound or give a TOML file.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML ({error}). Write one table per aspect: [Image]") from None
+    return checked([read_table(name, table, path) for name, table in tables.items()], str(path))
+
+
+def read_table(name: str, table: Any, path: Path) -> Aspect:
+    if not isinstance(table, dict):
+        raise InputError(f"{path}: {name} must be a table. Write [{name}] on a line of its own.")
+    unknown = sorted(set(table) - set(KEYS))
+    if unknown:
+        raise InputError(f"{path}: [{name}] has an unknown key {unknown[0]!r}. Known: {', '.join(KEYS)}.")
+    about = table.get("about", "")
+    if not isinstance(about, str):
+        raise InputError(f"{path}: about of [{name}] must be a sentence in quotes, got {about!r}.")
+    words, examples = (read_list(table.get(key, []), f"{path}: {key} of [{name}]") for key in KEYS[1:])
+    for example in examples:
+        if len(example.split()) > LONGEST_EXAMPLE:
+            raise InputError(
+                f"{path}: an example of [{name}] has {len(example.split())} words. An example is one segment, "
+                f"a sentence of at most {LONGEST_EXAMPLE} words: {example[:40]!r}…"
+            )
+    return Aspect(name.strip(), about.strip(), words, examples)
+
+
+def read_list(values: Any, place: str) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, str) and value.strip() for value in values):
+        raise InputError(f'{place} must be a list of texts, such as ["one", "two"], got {values!r}.')
+    return tuple(dict.fromkeys(value.strip() for value in values))
+
+
+def checked(aspects: list[Aspect], place: str) -> tuple[Aspect, ...]:
+    if not [aspect for aspect in aspects if aspect.name != GENERAL]:
+        raise InputError(f"{place} names no aspect besides {GENERAL}. Give at least one.")
+    check_aspects([aspect.name for aspect in aspects])
+    return tuple(aspects)
+
+
+def to_toml(aspects: Iterable[Aspect]) -> str:
+    """Write aspects as `read_aspects` reads them."""
+    blocks = []
+    for aspect in aspects:
+        lines = [f"[{quoted(aspect.name)}]"]
+        if aspect.about:
+            lines.append(f"about = {quoted(aspect.about)}")
+        for key in KEYS[1:]:
+            values = getattr(aspect, key)
+            if values:
+                lines.append(f"{key} = [{', '.join(map(quoted, values))}]")
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def quoted(text: str) -> str:
+    """Write a text as a basic TOML string: JSON's escapes are TOML's, too, but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def write_aspects(path: Path, aspects: Iterable[Aspect]) -> None:
+    write_atomic(path, to_toml(aspects).encode())

@@ -1,0 +1,82 @@
+"""What segments and aspects look like to the learner of names.py: texts in, arrays out.
+
+A `Reader` sees a segment in up to three ways: the encoder's mean state, the mean of its word vectors, and its topic
+probabilities. Without an encoder the words alone are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from aspectra.corpus import Ragged, Vocabulary
+from aspectra.text.tokens import stop_words
+from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.names import (
+    AspectEvidence,
+    Features,
+    GeneralEvidence,
+    find_products,
+    general_texts,
+    name_texts,
+    neutral_texts,
+)
+
+Embed = Callable[[Sequence[str]], np.ndarray]
+"""Texts → N×D, the encoder's mean states."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A fitted run, seen by its parts; `beta` gives N×K for segments, and `embed` is None without an encoder."""
+
+    vocabulary: Vocabulary
+    vectors: np.ndarray  # V×D
+    beta: Callable[[pl.Series], np.ndarray]
+    embed: Embed | None = None
+
+    def features(self, texts: Sequence[str], encoded: np.ndarray | None = None) -> Features:
+        """Read segments; `encoded` are their mean states if they are known already."""
+        series = pl.Series(texts, dtype=pl.String)
+        beta = self.beta(series)
+        if encoded is None and self.embed:
+            encoded = self.embed(texts)
+        words = mean_vectors(self.vocabulary.encode(series), self.vectors)
+        return Features(words, np.nan_to_num(beta, nan=1 / beta.shape[1]), encoded)
+
+    def aspect(self, aspect: Aspect) -> AspectEvidence:
+        """Read all that is said of one aspect: its name and words in templates, its sentence, its examples."""
+        words = [word for phrase in (aspect.name, *aspect.words) for word in self.word_vectors(phrase)]
+        texts = [text for phrase in (aspect.name, *aspect.words) for text in name_texts(phrase)]
+        texts += [text for text in (aspect.about, *aspect.examples) if text]
+        size = self.vectors.shape[1]
+        return AspectEvidence(
+            aspect.name,
+            self.embed(texts) if self.embed else None,
+            np.stack(words) if words else np.zeros((0, size), np.float32),
+        )
+
+    def general(self, texts: Sequence[str], aspects: Sequence[Aspect]) -> GeneralEvidence:
+        """Read sentences that any review may contain, with what these reviews call the product."""
+        names = [aspect.name for aspect in aspects]
+        sentences = general_texts(find_products(texts, names, stop_words(self.vocabulary.language)))
+        tokens = self.vocabulary.encode(pl.Series(sentences))
+        means = mean_vectors(tokens, self.vectors)[tokens.lengths > 0]
+        if self.embed is None:
+            return GeneralEvidence(None, means, None)
+        return GeneralEvidence(self.embed(sentences), means, self.embed(neutral_texts()))
+
+    def word_vectors(self, phrase: str) -> np.ndarray:
+        """Return the vectors of the known words of a phrase, n×D; "Size/Fit" is two words."""
+        tokens = self.vocabulary.encode(pl.Series([phrase.replace("/", " ")]))
+        return np.asarray(self.vectors[tokens.ids])
+
+
+def mean_vectors(tokens: Ragged, vectors: np.ndarray) -> np.ndarray:
+    """Return the mean vector of each row's words, N×D; zeros for a row without words."""
+    sums = np.zeros((len(tokens), vectors.shape[1]), dtype=np.float32)
+    np.add.at(sums, np.repeat(np.arange(len(tokens)), tokens.lengths), vectors[tokens.ids])
+    return np.asarray(sums / np.maximum(tokens.lengths, 1)[:, None])
