@@ -1,7 +1,7 @@
 """The aspects a person wants: names, and if they like a sentence, words and examples for each (aspects.toml).
 
-In: "Image,Sound,Price" or a TOML file with one table per aspect. Out: a tuple of `Aspect`. A run keeps its own
-copy, so that the page, the student and the report work with the same descriptions.
+In: "Image,Sound,Price" or a TOML file with one table per aspect. Out: a tuple of `Aspect`. A run keeps its
+own copy, so that the page, the student and the report work with the same descriptions.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def read_table(name: str, table: Any, path: Path) -> Aspect:
     for example in examples:
         if len(example.split()) > LONGEST_EXAMPLE:
             raise InputError(
-                f"{path}: an example of [{name}] has {len(example.split())} words. An example is one segment, "
-                f"a sentence of at most {LONGEST_EXAMPLE} words: {example[:40]!r}…"
+                f"{path}: an example of [{name}] has {len(example.split())} words. An example is one "
+                f"segment, a sentence of at most {LONGEST_EXAMPLE} words: {example[:40]!r}…"
             )
     return Aspect(name.strip(), about.strip(), words, examples)
 

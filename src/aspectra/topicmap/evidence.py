@@ -1,7 +1,7 @@
 """What segments and aspects look like to the learner of names.py: texts in, arrays out.
 
-A `Reader` sees a segment in up to three ways: the encoder's mean state, the mean of its word vectors, and its topic
-probabilities. Without an encoder the words alone are compared.
+A `Reader` sees a segment in up to three ways: the encoder's mean state, the mean of its word vectors, and its
+topic probabilities. Without an encoder the words alone are compared.
 """
 
 from __future__ import annotations
@@ -15,15 +15,9 @@ import polars as pl
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.names import (
-    AspectEvidence,
-    Features,
-    GeneralEvidence,
-    find_products,
-    general_texts,
-    name_texts,
-    neutral_texts,
-)
+from aspectra.topicmap.linear import Features
+from aspectra.topicmap.names import AspectEvidence, GeneralEvidence
+from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts → N×D, the encoder's mean states."""
@@ -31,7 +25,7 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 
 @dataclass(frozen=True)
 class Reader:
-    """A fitted run, seen by its parts; `beta` gives N×K for segments, and `embed` is None without an encoder."""
+    """The parts of a fitted run; `beta` gives N×K for segments, and `embed` is None without an encoder."""
 
     vocabulary: Vocabulary
     vectors: np.ndarray  # V×D
@@ -48,7 +42,7 @@ class Reader:
         return Features(words, np.nan_to_num(beta, nan=1 / beta.shape[1]), encoded)
 
     def aspect(self, aspect: Aspect) -> AspectEvidence:
-        """Read all that is said of one aspect: its name and words in templates, its sentence, its examples."""
+        """Read what is said of one aspect: its name and words in templates, its sentence, its examples."""
         words = [word for phrase in (aspect.name, *aspect.words) for word in self.word_vectors(phrase)]
         texts = [text for phrase in (aspect.name, *aspect.words) for text in name_texts(phrase)]
         texts += [text for text in (aspect.about, *aspect.examples) if text]

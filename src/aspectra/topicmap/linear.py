@@ -1,0 +1,157 @@
+"""Linear models of aspects over features of segments: where they work, how they are fitted. Pure numpy.
+
+Features of a segment are its encoder's mean state, its mean word vector and √β. Gaussians with one shared
+covariance are linear, so soft targets need no iterations. What labels add is a penalised linear correction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+COMPONENTS = 200
+"""Principal components that the models see; 128 to 300 do as well."""
+BLOCKS = (1.0, 0.3, 0.15)
+"""Scale of the encoder, the mean word vector and √β in the features."""
+SHRINKAGE = 0.02
+"""Share of the covariance that is a multiple of the identity."""
+LABEL_PRIOR = (0.3, 10.0, 10.0)
+"""How strongly labels' corrections are held: weights and biases to zero, and the power of the answer without
+labels to POWER."""
+POWER = 0.5
+TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Features:
+    """N segments: mean word vectors (N×D), β (N×K) and, if there is an encoder, its mean states (N×De)."""
+
+    words: np.ndarray
+    beta: np.ndarray
+    encoder: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.beta)
+
+    def select(self, rows: np.ndarray) -> Features:
+        encoder = None if self.encoder is None else self.encoder[rows]
+        return Features(self.words[rows], self.beta[rows], encoder)
+
+
+@dataclass(frozen=True)
+class Space:
+    """Where the models work: the features' blocks on common scales, in their principal components (F×C)."""
+
+    origin: np.ndarray | None
+    scales: np.ndarray
+    middle: np.ndarray
+    components: np.ndarray
+
+    @classmethod
+    def of(cls, segments: Features) -> Space:
+        origin = None if segments.encoder is None else unit(segments.encoder).mean(0)
+        blocks = stack(segments, origin)
+        weights = BLOCKS[-len(blocks) :]
+        scales = np.concatenate(
+            [
+                np.full(block.shape[1], weight / max(np.sqrt(block.var(0).sum()), TINY))
+                for block, weight in zip(blocks, weights, strict=True)
+            ]
+        )
+        flat = np.hstack(blocks) * scales
+        middle = flat.mean(0)
+        _, vectors = np.linalg.eigh(np.cov((flat - middle).T))
+        return cls(origin, scales, middle, vectors[:, ::-1][:, :COMPONENTS])
+
+    def __call__(self, segments: Features) -> np.ndarray:
+        flat = np.hstack(stack(segments, self.origin))
+        return np.asarray((flat * self.scales - self.middle) @ self.components)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A softmax of linear scores: weights C×A and A biases."""
+
+    weights: np.ndarray
+    bias: np.ndarray
+
+    def __call__(self, places: np.ndarray) -> np.ndarray:
+        return softmax(places @ self.weights + self.bias)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What labels add: answer^power · exp(places · weights + bias), normalised."""
+
+    linear: Linear
+    power: float
+
+    def __call__(self, answer: np.ndarray, places: np.ndarray) -> np.ndarray:
+        return softmax(self.power * logs(answer) + places @ self.linear.weights + self.linear.bias)
+
+
+def fit_gaussians(places: np.ndarray, targets: np.ndarray) -> Linear:
+    """Fit one Gaussian per column of the soft targets, all with one covariance, and their shares."""
+    count = targets.sum(0) + TINY
+    means = (targets.T @ places) / count[:, None]
+    shares = count / count.sum()
+    covariance = (places.T * targets.sum(1)) @ places / count.sum() - (means.T * shares) @ means
+    size = len(covariance)
+    covariance = (1 - SHRINKAGE) * covariance + SHRINKAGE * np.trace(covariance) / size * np.eye(size)
+    weights = np.linalg.solve(covariance, means.T)
+    return Linear(weights, np.log(shares) - 0.5 * (weights * means.T).sum(0))
+
+
+def learn_correction(answer: np.ndarray, places: np.ndarray, labels: np.ndarray) -> Correction:
+    """Fit a correction to labels by penalised maximum likelihood: with few labels it stays near none."""
+    width, n_aspects = places.shape[1], labels.shape[1]
+    known = logs(answer)
+    on_weights, on_bias, on_power = LABEL_PRIOR
+    n_weights = width * n_aspects
+
+    def split(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        return flat[:n_weights].reshape(width, n_aspects), flat[n_weights:-1], float(flat[-1])
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        weights, bias, power = split(flat)
+        guess = softmax(power * known + places @ weights + bias)
+        wrong = guess - labels
+        held = on_weights * (weights**2).sum() + on_bias * (bias**2).sum() + on_power * (power - POWER) ** 2
+        gradient = [
+            (places.T @ wrong + on_weights * weights).ravel(),
+            wrong.sum(0) + on_bias * bias,
+            [(wrong * known).sum() + on_power * (power - POWER)],
+        ]
+        return -(labels * np.log(guess + TINY)).sum() + held / 2, np.concatenate(gradient)
+
+    start = np.append(np.zeros(n_weights + n_aspects), POWER)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    weights, bias, power = split(found)
+    return Correction(Linear(weights, bias), power)
+
+
+def stack(segments: Features, origin: np.ndarray | None) -> list[np.ndarray]:
+    """Return the blocks of features; the encoder's first, without what all segments share."""
+    blocks = [segments.words, np.sqrt(segments.beta)]
+    if origin is None or segments.encoder is None:
+        return blocks
+    return [unit(unit(segments.encoder) - origin), *blocks]
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), TINY))
+
+
+def logs(probabilities: np.ndarray) -> np.ndarray:
+    return np.asarray(np.log(np.maximum(probabilities, 1e-4)))
+
+
+def normalise(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows / np.maximum(rows.sum(1, keepdims=True), 1e-30))
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max(1, keepdims=True))
+    return np.asarray(powers / powers.sum(1, keepdims=True))

@@ -1,0 +1,73 @@
+"""Sentences that describe aspects and ordinary talk, for learning from names: names in, texts out.
+
+An aspect's name goes into templates. General is described by sentences that any review may contain, some
+about the product itself, which the reviews call by its name: "this tv", "my boots".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+TEMPLATES = ("{}", "The {}.", "The {} is great.", "I don't like the {}.", "This is about {}.")
+NEUTRAL = ("product", "thing", "place")
+"""What these make of the templates is taken away from every name: it is what the templates say themselves."""
+PRODUCT_TEMPLATES = (
+    "I bought this {}.",
+    "This {} is great.",
+    "I love my {}.",
+    "I have owned this {} for a year.",
+    "This is the best {} ever.",
+    "I would not buy this {} again.",
+)
+PRODUCTS = 3
+"""So many words for the product join the general texts; five brought in parts of it."""
+GENERAL_TEXTS = tuple(
+    """I bought this for my husband.|Would recommend to anyone.|I have had it for two months now.
+I ordered it last week.|This is my second one.|I gave it as a gift.|I love it.|It is great.
+I am very happy with this purchase.|I read the reviews before buying.|I am not sure what else to say.
+So far so good.|My old one was getting old.|We use it every day.|I was disappointed.|I hate it.
+I would buy it again.|Do not buy this.|It was a birthday present for my son.|I did a lot of research.
+You will not regret it.|After reading other reviews I decided to try it.
+I have been looking for one for a long time.|I can't wait to use it.|What more can I say?
+I will update this review later.|I have owned several of these.|This is exactly what I needed.
+It is better than my previous one.|I wish I had known that before.|My friend has the same one.
+Thank you very much.|We went there last weekend.|My wife and I were there for the first time.
+We have been here many times.|I will be back.|I will never come back.|Five stars.
+It does what it is supposed to do.|I don't know why.|Overall it is a good product.
+That is all I have to say.|I use it at work and at home.|The first one I received, I sent back.
+But that is just my opinion.""".replace("\n", "|").split("|")
+)
+AFTER = re.compile(r"\b(?:this|these|my)\s+([a-z]{2,})")
+NO_PRODUCT = frozenset(
+    """time item thing product review company way kind type two three new week year day morning month point
+price will would should can may does did one""".split()  # noqa: SIM905
+)
+
+
+def name_texts(name: str) -> list[str]:
+    """Return sentences about an aspect from its name; "Size/Fit" is both."""
+    return [template.format(part.strip().lower()) for part in name.split("/") for template in TEMPLATES]
+
+
+def general_texts(products: Sequence[str]) -> list[str]:
+    """Return sentences that any review may contain."""
+    return [*GENERAL_TEXTS, *(template.format(word) for word in products for template in PRODUCT_TEMPLATES)]
+
+
+def neutral_texts() -> list[str]:
+    return [template.format(word) for word in NEUTRAL for template in TEMPLATES]
+
+
+def find_products(
+    texts: Iterable[str], names: Iterable[str], stop_words: Collection[str], count: int = PRODUCTS
+) -> list[str]:
+    """Return what the reviews call the product: the words that follow "this", "these" and "my" most often.
+
+    Words of the aspects' names are left out.
+    """
+    follow = Counter(word for text in texts for word in AFTER.findall(text.lower()))
+    in_names = (word for name in names for word in re.findall(r"\w+", name.lower()))
+    passed = {*stop_words, *NO_PRODUCT, *in_names}
+    return [word for word, _ in follow.most_common(200) if word not in passed][:count]
