@@ -13,8 +13,8 @@ TESTS = sorted((ROOT / "tests").glob("test_*.py"))
 PYTHON = [*MODULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
 ROOMS = (
     "errors", "progress", "loopback", "config", "rundir", "sample", "text", "sampling", "corpus", "vectors",
-    "loop", "teacher", "topics", "scores", "encoder", "topicmap", "fitting", "student", "labelling", "detector",
-    "attention", "studio", "report", "serve", "bench", "cli",
+    "loop", "teacher", "topics", "scores", "encoder", "topicmap", "fitting", "student", "labelling",
+    "detector", "attention", "studio", "report", "serve", "bench", "cli",
 )  # fmt: skip
 """The only import direction: a room (a package, or a module beside them) imports from those before it."""
 MOST_MODULES = {"report": 13, "student": 8, "bench": 18}

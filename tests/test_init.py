@@ -28,3 +28,10 @@ def test_the_version_is_that_of_the_project() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'aspectra' has no attribute 'AspectDetektor'"):
         _ = aspectra.AspectDetektor
+
+
+def test_public_names_stay_what_they_are_when_all_modules_are_imported() -> None:
+    code = "import aspectra.cli, aspectra.detector, aspectra.labelling.evaluate, aspectra.report.build as _; "
+    code += "print(all(callable(getattr(aspectra, name)) for name in aspectra.__all__))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

@@ -1,0 +1,57 @@
+"""Scores of a labeller, from Python as from the command."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aspectra import AspectDetector, evaluate, load
+from aspectra.errors import InputError
+from aspectra.scores import Gold
+
+
+@pytest.fixture(scope="module")
+def few(gold: Gold) -> Gold:
+    """Segments of the aspects that the run's map has."""
+    known = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", "General"}]
+    return Gold(tuple(gold.texts[place] for place in known), tuple(gold.aspects[place] for place in known))
+
+
+@pytest.fixture(scope="module")
+def gold_file(few: Gold, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    lines = zip(few.texts, map(sorted, few.aspects), strict=True)
+    path.write_text("".join(json.dumps({"text": text, "aspects": names}) + "\n" for text, names in lines))
+    return path
+
+
+def test_the_scores_are_those_of_the_command(
+    aspectra: Callable[..., Any], student_run: Path, gold_file: Path
+) -> None:
+    answer = aspectra("evaluate", student_run, gold_file, "--json", "--quiet")
+    assert json.loads(json.dumps(evaluate(str(student_run), str(gold_file)).to_dict())) == json.loads(
+        answer.out
+    )
+
+
+def test_a_run_a_labeller_and_a_detector_are_scored_alike(student_run: Path, few: Gold) -> None:
+    scores = evaluate(student_run, few)
+    assert scores == evaluate(load(student_run), few) == evaluate(AspectDetector.load(student_run), few)
+    assert scores.n == len(few.texts)
+
+
+def test_the_teacher_is_scored_without_its_student(student_run: Path, run: Path, few: Gold) -> None:
+    assert evaluate(student_run, few, model="teacher") == evaluate(run, few)
+
+
+def test_only_some_aspects_are_scored(run: Path, few: Gold) -> None:
+    scores = evaluate(run, few, only=["Taste", "Noise"])
+    assert scores.aspects == ("Taste", "Noise")
+    assert scores.n == sum(bool(names & {"Taste", "Noise"}) for names in few.aspects)
+
+
+def test_an_aspect_that_the_map_does_not_have_is_refused(run: Path, few: Gold) -> None:
+    with pytest.raises(InputError, match="Sound"):
+        evaluate(run, Gold(("Thin sound.",), (frozenset({"Sound"}),)))
