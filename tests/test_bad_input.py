@@ -290,9 +290,10 @@ def test_a_run_of_a_newer_version(refused: Callable[..., str], own_run: Path, sa
 
 
 def test_settings_of_a_newer_version(refused: Callable[..., str], own_run: Path, sample_files: Path) -> None:
-    config = json.loads((own_run / rundir.CONFIG).read_text())
-    rundir.write_json(own_run / rundir.CONFIG, {**config, "telepathy": True})
-    RunDir(own_run).finish("topics", RunDir(own_run)._manifest()["stages"]["topics"]["fingerprint"])
+    run = RunDir(own_run)
+    config, mark = run.config(), run.mark("topics")
+    rundir.write_json(run / rundir.CONFIG, {**config, "telepathy": True})
+    run.finish("topics", mark)
     assert "Unknown settings ['telepathy']. Known: [" in refused(
         "evaluate", own_run, sample_files / "test.jsonl"
     )

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 import typer
 from conftest import SMALL, as_flags
+from typer.testing import CliRunner
 
 from aspectra.cli import app
 from aspectra.config import FitConfig
@@ -67,6 +68,12 @@ def test_every_command_and_every_option_has_help(aspectra: Aspectra, name: str) 
 def test_every_setting_is_an_option_of_fit_with_its_default() -> None:
     options = {parameter.name: parameter.default for parameter in COMMANDS["fit"].params}
     assert {name: options[name] for name in FitConfig().to_dict()} == FitConfig().to_dict()
+
+
+def test_every_command_has_a_summary_that_fits_80_columns() -> None:
+    text = CliRunner().invoke(app, ["--help"], terminal_width=80).stdout
+    commands = text.partition("Commands:")[2].strip().splitlines()
+    assert [line for line in commands if not line.endswith(".") or line.endswith("...")] == []
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["fit", "--help"], ["label", "--help"]])

@@ -58,7 +58,7 @@ def test_no_more_than_three_times_the_sample_is_ever_kept() -> None:
         numbers = np.arange(first, first + 100)
         rows = pl.DataFrame({"number": numbers, "key": keys(numbers, 0)})
         kept.add(rows.filter(rows["key"].to_numpy() <= kept.largest_key))
-        largest = max(largest, kept._size)
+        largest = max(largest, len(kept))
     assert largest <= 300
     assert len(kept.rows()) == 100
 

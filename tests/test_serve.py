@@ -20,6 +20,7 @@ pytest.importorskip("fastapi", reason='the service needs fastapi: pip install "a
 
 from starlette.testclient import TestClient
 
+from aspectra import rundir
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
 from aspectra.sample import Sample
@@ -222,16 +223,8 @@ def ask(port: int, path: str, sent: Any = None, **headers: str) -> tuple[int, by
 def test_schemathesis_finds_nothing(program: list[str], run: Path, tmp_path: Path) -> None:
     pytest.importorskip("schemathesis")
     with process(program, run) as (_, port):
-        command = [
-            "-m",
-            "schemathesis.cli",
-            "run",
-            f"http://127.0.0.1:{port}/openapi.json",
-            "--max-examples",
-            "10",
-            "--max-time",
-            "20",
-        ]
+        limits = ["--max-examples", "5", "--max-time", "10"]
+        command = ["-m", "schemathesis.cli", "run", f"http://127.0.0.1:{port}/openapi.json", *limits]
         end = subprocess.run(
             [sys.executable, *command], capture_output=True, text=True, timeout=60, cwd=tmp_path
         )
@@ -284,7 +277,7 @@ def test_a_taken_port_is_told(aspectra: Callable[..., Any], run: Path) -> None:
 
 
 def test_a_run_without_a_map_cannot_be_served(own_run: Path) -> None:
-    (own_run / "topic_map.json").unlink()
+    (own_run / rundir.TOPIC_MAP).unlink()
     with pytest.raises(MapError, match="No topic map in"):
         Service(own_run)()
 

@@ -37,6 +37,10 @@ class Reservoir:
         self._parts: list[pl.DataFrame] = []
         self._size = 0
 
+    def __len__(self) -> int:
+        """Return the number of rows in memory; `rows` cuts them to the sample."""
+        return self._size
+
     def add(self, rows: pl.DataFrame) -> None:
         self._parts.append(rows)
         self._size += len(rows)

@@ -39,7 +39,10 @@ def command(
     quiet: show.Quiet = False,
     **settings: Any,
 ) -> None:
-    """Distil the teacher into a pretrained encoder; label then uses both."""
+    """Train a student, an encoder that learns from the teacher.
+
+    From then on, aspectra label uses teacher and student together.
+    """
     config = StudentConfig(**settings)
     from aspectra.student.distill import distill
 

@@ -26,7 +26,10 @@ def command(
     model: show.Model = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Score labels against gold: per aspect, micro, macro, weighted, without General, majority answer."""
+    """Score the labels against gold labels.
+
+    F1 per aspect, micro, macro, weighted and without General, beside always giving the most frequent answer.
+    """
     from aspectra.labelling.evaluate import evaluate
     from aspectra.scores import keep_only, read_gold
 

@@ -16,7 +16,7 @@ def command(
     html: Annotated[Path | None, typer.Option(help="Write a page with shaded words here, too.")] = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Show, word by word, what teacher and student looked at, and where they disagree."""
+    """Show which words counted for teacher and student."""
     from rich.text import Text
 
     from aspectra.attention import explain, to_html, top, verdict

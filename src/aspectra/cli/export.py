@@ -23,7 +23,10 @@ def command(
     ] = False,
     quiet: show.Quiet = False,
 ) -> None:
-    """Write teacher and student as ONNX, for aspectra label --onnx: it needs neither torch nor the run."""
+    """Write teacher and student as one ONNX file.
+
+    aspectra label --onnx uses it without torch and without the run.
+    """
     from aspectra.labelling.export import export_onnx
     from aspectra.labelling.labeller import load_student
 

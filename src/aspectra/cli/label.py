@@ -52,7 +52,10 @@ def command(
     ] = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Label every segment of every review with an aspect, confidence and evidence; other columns are kept."""
+    """Label every segment of every review with an aspect.
+
+    The output has one row per segment: its aspect, probabilities and topic, and the input's other columns.
+    """
     files = inputs if onnx else inputs[1:]
     if not files:
         raise typer.BadParameter(

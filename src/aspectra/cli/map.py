@@ -40,9 +40,7 @@ class DefaultCommand(TyperCommand):
             formatter.write_usage(group, pieces, prefix="       ")
 
 
-app = typer.Typer(
-    cls=MapGroup, help="Map topics to aspects: on a page in your browser, or by a suggestion on the terminal."
-)
+app = typer.Typer(cls=MapGroup, help="Map topics to aspects: in the browser, or by a suggestion.")
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class MapOptions:
 @app.command(DEFAULT, cls=DefaultCommand, hidden=True)
 @with_options(MapOptions)
 def open_map(run: show.Run, quiet: show.Quiet = False, **given: Any) -> None:
-    """Map topics to aspects: on a page in your browser, or by a suggestion on the terminal.
+    """Map topics to aspects: in the browser, or by a suggestion.
 
     --aspects, --seeds or --dev suggest a map and save it; add --page to open the page with that suggestion.
     `export` and `import` are for editing the map in a spreadsheet.

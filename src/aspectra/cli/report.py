@@ -55,7 +55,10 @@ def command(
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Write a report about labels: what reviews say, what changed, what is new. It is one HTML file."""
+    """Write a report about labels as one HTML file.
+
+    It shows what reviews say, what changed and what is new.
+    """
     from aspectra.report import build_report
 
     with show.stages(STAGE_LABELS, quiet) as progress:

@@ -87,7 +87,8 @@ def make_service(run: Path | None, options: ServeOptions) -> Service:
     from aspectra.serve.batching import Limits
     from aspectra.serve.server import Service
 
-    if (run is None) == (options.onnx is None):
+    source = run or options.onnx
+    if source is None or (run and options.onnx):
         raise typer.BadParameter("Give the run's folder or --onnx, one of them.", param_hint="RUN")
     show.check_model(options.model)
     local = is_loopback(options.host)
@@ -98,4 +99,4 @@ def make_service(run: Path | None, options: ServeOptions) -> Service:
         )
     threads = max(1, (os.cpu_count() or 1) // options.workers) if options.workers > 1 else 0
     limits = Limits(queue=options.queue, timeout=options.timeout)
-    return Service(run or Path(), options.model, options.onnx, options.token, local, limits, threads)
+    return Service(source, options.model, options.token, local, limits, threads)

@@ -49,7 +49,7 @@ def list_inputs(patterns: list[str]) -> list[str]:
     for place in found:
         if kind(Path(place)) not in FORMATS:
             raise InputError(
-                f"{place} is of no known format. Known: {', '.join(FORMATS)}, each also with .gz."
+                f"The format of {place} is unknown. Known: {', '.join(FORMATS)}, each also with .gz."
             )
     return found
 

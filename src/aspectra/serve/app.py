@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aspectra import __version__
 from aspectra.loopback import names_this_machine
-from aspectra.serve.batching import Batcher, Label, Limits, QueueFull
+from aspectra.serve.batching import Batcher, LabelReviews, Limits, QueueFull
 from aspectra.serve.metrics import Metrics
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -117,7 +117,7 @@ class Guard:
 
 
 def make_app(
-    label: Label, topic_map: TopicMap, limits: Limits, token: str | None = None, local: bool = False
+    label: LabelReviews, topic_map: TopicMap, limits: Limits, token: str | None = None, local: bool = False
 ) -> FastAPI:
     """Build the application.
 

@@ -40,10 +40,10 @@ class Job:
     labels: asyncio.Future[list[bytes]]
 
 
-Label = Callable[[pl.Series], pl.DataFrame]
+LabelReviews = Callable[[pl.Series], pl.DataFrame]
 
 
-def label_batch(label: Label, requests: list[list[str]]) -> tuple[list[list[bytes]], pl.DataFrame]:
+def label_batch(label: LabelReviews, requests: list[list[str]]) -> tuple[list[list[bytes]], pl.DataFrame]:
     """Label several requests at once; return each request's rows as JSON, and all labels as a frame."""
     ends = [0, *accumulate(map(len, requests))]
     frame = label(pl.Series("text", [text for texts in requests for text in texts], dtype=pl.String))
@@ -58,7 +58,9 @@ def label_batch(label: Label, requests: list[list[str]]) -> tuple[list[list[byte
 class Batcher:
     """Labels texts in batches; `observe` gets the number of texts and the labels of each batch."""
 
-    def __init__(self, label: Label, limits: Limits, observe: Callable[[int, pl.DataFrame], None]) -> None:
+    def __init__(
+        self, label: LabelReviews, limits: Limits, observe: Callable[[int, pl.DataFrame], None]
+    ) -> None:
         self.label_texts, self.limits, self.observe = label, limits, observe
         self.waiting = 0
         self._jobs: deque[Job] = deque()

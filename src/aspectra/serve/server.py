@@ -26,9 +26,8 @@ CONNECTIONS = 1024
 class Service:
     """What a worker process needs to know; calling it loads the model and returns the application."""
 
-    run: Path
+    run: Path  # or an exported .onnx file
     model: str | None = None
-    onnx: Path | None = None
     token: str | None = field(default=None, repr=False)
     local: bool = True
     limits: Limits = field(default_factory=Limits)
@@ -43,7 +42,7 @@ class Service:
             ) from None
         import polars as pl
 
-        labeller = load(self.onnx or self.run, self.model, self.threads)
+        labeller = load(self.run, self.model, self.threads)
         labeller.label(pl.Series(["The first text loads everything that is loaded late."]))
         return make_app(labeller.label, labeller.topic_map, self.limits, self.token, self.local)
 

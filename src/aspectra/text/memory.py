@@ -1,4 +1,4 @@
-"""Texts in memory: a list, an array, or a Series of polars or pandas in; a polars Series out. None is a missing text."""
+"""Texts in memory: a list, an array or a Series in, a polars Series out; None is a missing text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aspectra.errors import InputError
 
 CHUNK = 20_000
 MISSING = ("None", "nan", "<NA>")
-"""How None, NaN and the NA of pandas are written; NA cannot be compared, even with itself."""
+"""None, NaN and the NA of pandas as text; NA cannot be compared, even with itself."""
 
 
 def as_series(texts: Any) -> pl.Series:
