@@ -1,4 +1,6 @@
-"""Labelling many files into a folder: which are missing, what is refused, and that it equals labelling them into one file."""
+"""Labelling many files into a folder: which are missing, what is refused, and that it equals labelling
+them into one file.
+"""
 
 import gzip
 from collections.abc import Callable

@@ -30,7 +30,7 @@ FILES = 10
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    """A head that does no work itself and two nodes with a CPU each, all on 127.0.0.1; a dead one is noticed within seconds."""
+    """A head that does no work and two nodes with a CPU each, on 127.0.0.1; a dead one is soon noticed."""
     import_ray(local=True)
     import ray
     from ray.cluster_utils import Cluster

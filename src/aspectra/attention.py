@@ -1,7 +1,7 @@
-"""Attention per word: which words teacher and student looked at, as pieces of a text, as data and as an HTML page.
+"""Attention per word: which words teacher and student looked at. As pieces of a text, as data, as a page.
 
-Shares are per written word and sum to 1. Words that the teacher does not know have none from it, and what the
-student gives to special pieces belongs to no word.
+Shares are per written word and sum to 1. Words that the teacher does not know have none from it, and what
+the student gives to special pieces belongs to no word.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from aspectra.text.tokens import extract
 from aspectra.topicmap.gamma import PREFIX
 
 Pieces = list[tuple[str, float | None]]
-"""A text in pieces with their weights: attention times the number of known words, so 1 is an even share. None marks
-what the teacher does not read."""
+"""A text in pieces with weights: attention times the number of known words, so 1 is an even share.
+
+None marks what the teacher does not read."""
 Read = list[tuple[int, int, float]]
 """Start, end and α of each word that the teacher read in a text."""
 
@@ -97,7 +98,7 @@ def find_words(text: str, surface: Sequence[str]) -> list[tuple[int, int] | None
 
 @dataclass(frozen=True)
 class Explanation:
-    """`teacher` and `student` are shares of attention, one per word; answers map aspects to probabilities, best first."""
+    """`teacher` and `student` are shares of attention, one per word; answers have the best aspect first."""
 
     words: tuple[str, ...]
     teacher: tuple[float | None, ...]
@@ -136,7 +137,7 @@ def ranked(model: TeacherLabeller | StudentLabeller, text: str) -> dict[str, flo
 
 
 def teacher_attention(fitted: Fitted, text: str) -> tuple[float | None, ...]:
-    """Return the teacher's α for each written word, the words of text.split(); None if it knows none of it."""
+    """Return the teacher's α for each word of text.split(); None for an unknown word."""
     spans = written_words(text)
     shares: list[float | None] = [None] * len(spans)
     for start, _, share in word_attention(fitted, [text])[0]:
@@ -171,7 +172,9 @@ def student_attention(student: Student, text: str, spans: list[tuple[int, int]])
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>aspectra explain</title>
 <style>
-body {{ font: 16px/1.8 system-ui, sans-serif; max-width: 48rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
+body {{
+  font: 16px/1.8 system-ui, sans-serif; color: #222; max-width: 48rem; margin: 2rem auto; padding: 0 1rem
+}}
 span {{ padding: .15em .25em; border-radius: .2em }}
 h2 {{ font-size: 1rem; margin: 1.5rem 0 .3rem }}
 </style>

@@ -232,7 +232,7 @@ class AspectDetector(BaseEstimator):
 
     @classmethod
     def load(cls, path: Path | str, with_map: bool = True) -> Self:
-        """Read a run directory; the topic map and the student too, if they are there and the map is wanted."""
+        """Read a run directory; topic map and student too, if they are there and the map is wanted."""
         fitted = Fitted.load(path, with_map)
         detector = cls(**fitted.config.to_dict())
         detector.fitted_ = fitted

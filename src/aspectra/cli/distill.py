@@ -54,13 +54,14 @@ def command(
     if dev:
         general, other = card.config.general_entropy, card.config.aspect_entropy
         show.note(
-            f"Dev chose the entropy filter: at most {general:.0%} of the largest entropy for General segments, "
-            f"{other:.0%} for the others.",
+            f"The entropy filter that dev chose: at most {general:.0%} of the largest entropy for General, "
+            f"at most {other:.0%} for the other aspects.",
             quiet,
         )
     if card.n_labels:
         show.note(card.labels_text(), quiet)
     show.note(
-        f"The model card is {run / rundir.STUDENT / rundir.CARD}.\nNext: aspectra label {run} new.csv -o labelled.csv",
+        f"The model card is {run / rundir.STUDENT / rundir.CARD}.\n"
+        f"Next: aspectra label {run} new.csv -o labelled.csv",
         quiet,
     )

@@ -1,4 +1,4 @@
-"""aspectra label: one row per segment, from files to one file, or from many files to a folder, here or on a Ray cluster."""
+"""aspectra label: from files to one file, or from many files to a folder, here or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def command(
         typer.Option(
             "--output",
             "-o",
-            help="File to write: .parquet, .csv or .jsonl. Or a folder, with / at its end: a Parquet file for each "
-            "input, and only for those that have none yet.",
+            help="File to write: .parquet, .csv or .jsonl. Or a folder, with / at its end: "
+            "a Parquet file for each input, and only for those that have none yet.",
         ),
     ],
     text_column: show.TextColumn = None,

@@ -1,7 +1,8 @@
 """Hidden states of a frozen encoder, computed once and kept: texts in, float16 rows per word piece out.
 
-They are computed in order of length and written chunk by chunk, so that an interrupted run goes on at the first chunk that is missing.
-The folder's name is a fingerprint of the encoder's weights and the texts: nothing stale is ever read.
+They are computed in order of length and written chunk by chunk, so that an interrupted run goes on at the
+first chunk that is missing. The folder's name is a fingerprint of the encoder's weights and the texts:
+nothing stale is ever read.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load_tokenizer(definition: str, longest: int) -> Tokenizer:
-    """Build a tokenizer from the text of a tokenizer.json; it cuts off what is longer than `longest` pieces."""
+    """Build a tokenizer from the text of a tokenizer.json; it gives at most `longest` pieces per text."""
     try:
         from tokenizers import Tokenizer
     except ImportError:

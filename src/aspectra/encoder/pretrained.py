@@ -1,7 +1,8 @@
 """Pretrained encoders: a name or a folder in, hidden states of texts out (paper: the student's encoder).
 
-The default is the MiniLM that comes as a Python package, so nothing is downloaded. Width, longest input, padding and special tokens come
-from the encoder's own config and tokenizer. Texts are encoded in batches of like length, so that there is hardly any padding.
+The default is the MiniLM that comes as a Python package, so nothing is downloaded. Width, longest input,
+padding and special tokens come from the encoder's own config and tokenizer. Texts are encoded in batches
+of like length, so that there is hardly any padding.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.b
 
 @dataclass(frozen=True)
 class Encoder:
-    """A pretrained encoder with its tokenizer. `fingerprint` is of its weights; `longest` counts word pieces."""
+    """A pretrained encoder with its tokenizer. `fingerprint` is of its weights, `longest` in pieces."""
 
     name: str
     model: Any  # transformers' PreTrainedModel
@@ -103,13 +104,13 @@ def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"Cannot load the encoder {name!r} ({reason}). Give the folder of a Hugging Face encoder, a name that the hub "
-            f"knows and that can be reached from here, or leave --encoder out to use the bundled one."
+            f"Cannot load the encoder {name!r} ({reason}). Give the folder of a Hugging Face encoder, "
+            "a name that the hub knows and that can be reached from here, or leave --encoder out."
         ) from None
     if len(tokenizer) > model.config.vocab_size:
         raise InputError(
-            f"The encoder {name!r} knows {model.config.vocab_size} word pieces, its tokenizer {len(tokenizer)}. "
-            "They do not belong together: take both from one model."
+            f"The encoder {name!r} knows {model.config.vocab_size} word pieces, "
+            f"its tokenizer {len(tokenizer)}. They do not belong together: take both from one model."
         )
     if not tokenizer.is_fast:
         raise InputError(
@@ -152,11 +153,11 @@ def bundled_folder() -> str:
 
 
 def checked_place(name: str) -> str:
-    """Return a folder or a hub name; refuse a folder without weights before transformers asks the hub for it."""
+    """Return a folder or a hub name; refuse a folder without weights before the hub is asked for it."""
     folder = Path(name)
     if folder.is_dir() and not any((folder / weights).exists() for weights in WEIGHTS):
         raise InputError(
-            f"{folder} has no weights ({' or '.join(WEIGHTS)}). Give the folder of a whole Hugging Face encoder."
+            f"{folder} has no weights ({' or '.join(WEIGHTS)}). Give the folder of a Hugging Face encoder."
         )
     if not folder.is_dir() and (folder.is_absolute() or name.startswith(".")):
         raise InputError(

@@ -1,7 +1,8 @@
-"""The teacher's labels and the student's probabilities → labels of both. The columns are those of `label_beta`.
+"""The teacher's labels and the student's probabilities → labels of both. The columns are those of
+`label_beta`.
 
-Where the teacher knows no word of a segment the student answers alone. Topic, unmapped mass and known words stay the
-teacher's evidence.
+Where the teacher knows no word of a segment the student answers alone. Topic, unmapped mass and known
+words stay the teacher's evidence.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def blend(
     teacher_weight: float,
     only: tuple[str, ...] | None = None,
 ) -> pl.DataFrame:
-    """Average the teacher's γ in `labels` with the student's probabilities (N×A, in the order of `aspects`)."""
+    """Average the teacher's γ in `labels` with the student's probabilities (N×A, ordered as `aspects`)."""
     wanted = only or aspects
     own = student[:, [aspects.index(aspect) for aspect in wanted]]
     own = own / np.maximum(own.sum(1, keepdims=True), 1e-30)

@@ -1,7 +1,8 @@
-"""A run with a student → one ONNX graph of encoder, head and teacher, with tokenizer and vocabulary beside it.
+"""A run with a student → one ONNX graph of encoder, head and teacher, with tokenizer and vocabulary
+beside it.
 
-The graph answers the student's probabilities (B×A) and the teacher's β (B×K); `OnnxLabeller` turns them into labels
-without torch.
+The graph answers the student's probabilities (B×A) and the teacher's β (B×K); `OnnxLabeller` turns them
+into labels without torch.
 """
 
 from __future__ import annotations
@@ -68,9 +69,15 @@ def write_graph(both: Both, path: Path) -> None:
             "ignore"
         )  # of shapes that transformers checks in Python, and of the tracer's age
         torch.onnx.export(
-            both, (ids, mask, words, word_mask), path, input_names=list(INPUTS), output_names=list(OUTPUTS), dynamic_axes=axes,
-            opset_version=OPSET, dynamo=False,
-        )  # fmt: skip
+            both,
+            (ids, mask, words, word_mask),
+            path,
+            input_names=list(INPUTS),
+            output_names=list(OUTPUTS),
+            dynamic_axes=axes,
+            opset_version=OPSET,
+            dynamo=False,
+        )
 
 
 def quantise(graph: Path, output: Path) -> None:

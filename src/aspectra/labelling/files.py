@@ -1,8 +1,9 @@
 """Labelling files: a source's reviews → labelled rows in order; or many files → one Parquet file each.
 
-Of many files, only those without an output are labelled, and an output is complete or not there. `review` is numbered
-within each input, so files can be labelled alone, in any order, on any machine. `_labelling.json` beside the outputs
-tells which model and columns made them: outputs of another model are refused, not mixed in.
+Of many files, only those without an output are labelled, and an output is complete or not there. `review`
+is numbered within each input, so files can be labelled alone, in any order, on any machine.
+`_labelling.json` beside the outputs tells which model and columns made them: outputs of another model are
+refused, not mixed in.
 """
 
 from __future__ import annotations
@@ -109,13 +110,14 @@ class Plan:
         return f"{self.output}/{name.removesuffix('.parquet')}.parquet"
 
     def missing(self, places: Iterable[str]) -> list[str]:
-        """Return the inputs without an output; refuse outputs of another plan, and two inputs with one output."""
+        """Return the inputs without an output; refuse another plan's outputs, and inputs that share one."""
         owner: dict[str, str] = {}
         for place in places:
             other = owner.setdefault(self.output_of(place), place)
             if other != place:
                 raise InputError(
-                    f"{other} and {place} would both be labelled into {self.output_of(place)}. Use two folders."
+                    f"{other} and {place} would both be labelled into {self.output_of(place)}. "
+                    "Use two folders."
                 )
             if self.output_of(place) == place:
                 raise InputError(f"{place} is also an output. Choose another -o.")
@@ -146,7 +148,7 @@ class Plan:
     def label_file(
         self, labeller: Labeller, place: str, threads: int = 0, count: Count = lambda rows: None
     ) -> FileResult:
-        """Label one input into its output; a problem with it is returned, not raised, so that the others go on."""
+        """Label one input into its output; a problem with it is returned, so that the others go on."""
         try:
             with local_copy(place) as path, whole_file(self.output_of(place)) as temporary:
                 source = Source([path], self.text_column, self.id_column, self.encoding)

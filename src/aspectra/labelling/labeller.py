@@ -1,7 +1,8 @@
-"""Labellers: reviews or segments in, one labelled row per segment out. `load` opens a run or an exported ONNX file.
+"""Labellers: reviews or segments in, one labelled row per segment out. `load` opens a run or an exported
+ONNX file.
 
-Every labeller is a `Labeller`; a subclass only says which probabilities its models give. Nothing here imports torch
-unless a run is loaded, so that labelling with ONNX works without it.
+Every labeller is a `Labeller`; a subclass only says which probabilities its models give. Nothing here
+imports torch unless a run is loaded, so that labelling with ONNX works without it.
 """
 
 from __future__ import annotations

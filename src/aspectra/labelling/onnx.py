@@ -1,4 +1,6 @@
-"""An exported student: an .onnx file and the two files beside it. Texts in, probabilities out; no torch and no run."""
+"""An exported student: an .onnx file and the two files beside it. Texts in, probabilities out; no torch
+and no run.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ class OnnxModel:
         self.about = rundir.read_json(about)
         if self.about.get("format") != FORMAT:
             raise InputError(
-                f"{about} has format {self.about.get('format')}, this version reads {FORMAT}. Export it again."
+                f"{about} has format {self.about.get('format')}, this version reads {FORMAT}. "
+                "Export it again."
             )
         self.session = open_session(path, threads)
         self.tokenizer = load_tokenizer(tokenizer.read_text(encoding="utf-8"), self.about["longest"])
@@ -43,7 +46,7 @@ class OnnxModel:
         self.vocabulary = Vocabulary(words, (0,) * len(words), self.about["language"])
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the teacher's β (N×K; NaN without known words), the number of known words (N), and the student's
+        """Return β (N×K; NaN without known words), the number of known words (N), and the student's
         probabilities (N×A)."""
         words = self.vocabulary.encode(texts)
         pieces = tokenise(self.tokenizer, texts.fill_null("").to_list())

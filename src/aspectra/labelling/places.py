@@ -1,7 +1,8 @@
-"""Where files are: local paths, or URLs that fsspec knows (s3://, gs://, …), read and written as if they were local.
+"""Where files are: local paths, or URLs that fsspec knows (s3://, gs://, …), read and written as if they
+were local.
 
-A remote file is fetched before it is read and sent when it is complete, so it appears at once or not at all, and
-every format is read by the same code.
+A remote file is fetched before it is read and sent when it is complete, so it appears at once or not at
+all, and every format is read by the same code.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Labelling many files on a Ray cluster: Ray Data gives the inputs to a pool of actors, and each loads the model once.
+"""Labelling many files on a Ray cluster: a pool of actors, each of which loads the model once.
 
-Only names of files go through Ray; every actor reads, labels and writes by itself. If an actor or its node dies, Ray
-starts it again elsewhere and repeats its file. An output appears only when it is complete, and under the same name,
-so no row is lost or doubled.
+Only names of files go through Ray; every actor reads, labels and writes by itself. If an actor or its
+node dies, Ray starts it again elsewhere and repeats its file. An output appears only when it is complete,
+and under the same name, so no row is lost or doubled.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def without_stderr() -> Iterator[None]:
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Join the cluster at an address, or start one on this machine that nobody else can reach, and stop it."""
+    """Join the cluster at an address, or start (and stop) one on this machine that nobody else can reach."""
     ray = import_ray(local=address is None or address.startswith(("127.", "localhost")))
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     own: dict[str, Any] = (
@@ -94,7 +94,7 @@ def connected(address: str | None) -> Iterator[Any]:
 def label_with_ray(
     plan: Plan, places: list[str], address: str | None, count: Callable[[int], None]
 ) -> Iterator[FileResult]:
-    """Label the inputs on all CPUs of a cluster, or on its GPUs if a run's student labels; yield each result."""
+    """Label the inputs on all CPUs of a cluster, or on its GPUs if a run's student labels."""
     if not places:
         return
     with connected(address) as ray:

@@ -1,9 +1,9 @@
-"""What labelled segments do to a student: `labels` train its classifier, `dev` chooses its filter and shifts its logits.
+"""What labelled segments do: `labels` train the student's classifier; `dev` sets its filter and logits.
 
-Labels: a copy of the distilled classifier is fitted to them while an L2 penalty pulls it back. The result lies on the
-line between the two, nearer to the fitted one the more labels there are. The distilled classifier alone and the labels
-alone are cross-validated beside it and taken where clearly better. Dev: no filter is used unless another is better by
-more than a standard error, and an aspect's logit shifts to where it serves dev best.
+Labels: a copy of the distilled classifier is fitted to them. The result lies between the two, nearer to the
+copy the more labels there are. The distilled classifier alone and the labels alone are cross-validated
+beside it and taken where clearly better. Dev: a filter is used only if it is better than none by more than
+a standard error, and each aspect's logit is shifted to where it serves dev best.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def adapt(start: nn.Linear, pooled: np.ndarray, known: LabelledTexts, card: Card
 
 
 def clearly_best(scores: list[float], count: int) -> int:
-    """Return the place of the highest score, or the first if that is within a standard error of the highest."""
+    """Return the place of the highest score, or 0 if the first is within a standard error of it."""
     first, best = scores[0], int(np.argmax(scores))
     return best if scores[best] - first > np.sqrt(first * (1 - first) / count) else 0
 
@@ -117,7 +117,7 @@ def held_out(
 
 
 def fit(start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, way: str) -> nn.Linear:
-    """Return the classifier itself, one fitted to labels from nothing, or one between it and its fitted copy."""
+    """Return the classifier itself, one fitted to labels alone, or one between it and its fitted copy."""
     classify = copy.deepcopy(start)
     if way == "teacher":
         return classify
@@ -161,7 +161,7 @@ def choose_filter(
     learn: Learn,
     progress: StageProgress,
 ) -> Student:
-    """Return the student whose filter is best on dev; a filter that leaves an aspect too few segments is skipped."""
+    """Return the student whose filter is best on dev; filters that leave too few segments are skipped."""
     found: list[tuple[Student, float]] = []
     for number, (general, other) in enumerate(FILTERS, 1):
         config = replace(card.config, general_entropy=general, aspect_entropy=other, entropy_unit="share")

@@ -1,4 +1,4 @@
-"""What a student was made from and what it can do: kept as config.json, and as a model card (README.md) for people."""
+"""What a student was made from and what it can do: config.json, and a model card (README.md) for people."""
 
 from __future__ import annotations
 
@@ -96,7 +96,10 @@ class Card:
                 "Measure them: aspectra evaluate RUN gold.jsonl"
             )
         scores = ", ".join(f"{name} {value:.1%}" for name, value in self.estimate.items())
-        return f"{self.n_labels:,} labelled segments were given. {USED[self.choice]} Cross-validated on them: {scores}."
+        return (
+            f"{self.n_labels:,} labelled segments were given. {USED[self.choice]} "
+            f"Cross-validated on them: {scores}."
+        )
 
 
 USED = {
@@ -108,9 +111,9 @@ USED = {
 
 CARD = """# Aspect student
 
-Labels segments of reviews with an aspect. Made by aspectra {version}: distilled from a contrastive topic model into the encoder
-`{encoder}` (weights {encoder_fingerprint}), from reviews with fingerprint `{reviews_fingerprint}`. When it labels, the
-teacher's probabilities have the weight {weight:g}.
+Labels segments of reviews with an aspect. Made by aspectra {version}: distilled from a contrastive topic
+model into the encoder `{encoder}` (weights {encoder_fingerprint}), from reviews with fingerprint
+`{reviews_fingerprint}`. When it labels, the teacher's probabilities have the weight {weight:g}.
 
 | aspect | segments learnt from | change of its score by labelled segments (log-odds) |
 |---|---|---|
@@ -122,8 +125,9 @@ teacher's probabilities have the weight {weight:g}.
 
 ## Limits
 
-It gives one aspect per segment, for texts of the language and kind it was made from. It repeats the errors of its
-teacher and of the topic map. What only unmapped topics are about has no aspect. Fairness was not checked.
+It gives one aspect per segment, for texts of the language and kind it was made from. It repeats the errors
+of its teacher and of the topic map. What only unmapped topics are about has no aspect. Fairness was not
+checked.
 
 ## Topic map
 

@@ -1,8 +1,8 @@
-"""Distillation: the teacher's γ on the reviews, and a person's labels if there are some → a `Student` (paper: SSCLS).
+"""Distillation (paper: SSCLS): the teacher's γ on the reviews, and labels if there are some → a `Student`.
 
-The teacher answers for every segment. The certain ones, balanced over the aspects, are encoded once, and the head
-learns to give the teacher's probabilities for them. With labels, the classifier then moves as far from there as
-cross-validation finds good.
+The teacher answers for every segment. The certain ones, balanced over the aspects, are encoded once, and
+the head learns to give the teacher's probabilities for them. With labels, the classifier then moves as
+far from there as cross-validation finds good.
 """
 
 from __future__ import annotations

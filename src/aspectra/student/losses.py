@@ -1,4 +1,4 @@
-"""What both trainings of the student share: the loss towards given probabilities, and the learning rate of each step."""
+"""What both trainings of the student share: the loss, and the learning rate of each step."""
 
 from __future__ import annotations
 

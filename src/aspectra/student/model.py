@@ -1,4 +1,4 @@
-"""The student: encoder → smooth self-attention → one linear layer → softmax (paper: knowledge distillation, SSCLS).
+"""The student (paper: SSCLS): encoder → smooth self-attention → one linear layer → softmax.
 
 Shapes: B segments in a batch, L word pieces in the longest, D the encoder's width, A aspects.
 """
@@ -88,7 +88,7 @@ class Student(nn.Module):
         return self._each(texts, lambda answer: answer.pooled, self.encoder.width)
 
     def save_pretrained(self, folder: Path | str, topic_map: TopicMap) -> None:
-        """Write head, config and model card, and the encoder if it was trained; config.json last makes it valid."""
+        """Write head, card, and the encoder if it was trained; config.json, the last, makes it valid."""
         home = Path(folder)
         if self.card.config.finetune:
             self.encoder.save(home / rundir.ENCODER)

@@ -1,6 +1,7 @@
 """What the student learns from: segments of the reviews with the teacher's γ, and their hidden states.
 
-Of all segments, those that pass the entropy filter (paper: χ_G and χ_NG) are taken, the same number for each aspect.
+Of all segments, those that pass the entropy filter (paper: χ_G and χ_NG) are taken, the same number for
+each aspect.
 """
 
 from __future__ import annotations
