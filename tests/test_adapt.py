@@ -44,7 +44,8 @@ def test_dev_chooses_the_filter_that_is_clearly_better(
         right = len(part.texts) == right_size
         return SimpleNamespace(card=card, probabilities=lambda texts: dev.gold if right else ~dev.gold)
 
-    chosen = choose_filter(training_set, card, dev, learn, lambda done: None).card.config  # type: ignore[arg-type]
+    student = choose_filter(training_set, card, dev, learn, lambda done: None)  # type: ignore[arg-type]
+    chosen = student.card.config
     assert (chosen.general_entropy, chosen.aspect_entropy, chosen.entropy_unit) == (*wanted, "share")
 
 

@@ -157,7 +157,7 @@ def suggested_in(topic_map: TopicMap) -> list[Suggestion]:
 def carry(detector: AspectDetector, old_run: Path) -> tuple[TopicMap, list[Suggestion]]:
     """Carry the map of another run over to the topics of this one."""
     old = AspectDetector.load(old_run)
-    if not hasattr(old, "topic_map_"):
+    if old.fitted_.topic_map is None:
         raise MapError(f"No topic map in {old_run} to carry over.")
     texts = draw_sample(detector, N_SEGMENTS, detector.seed).texts
     return carry_over(old.topic_map_, run_topics(old, texts), run_topics(detector, texts))
