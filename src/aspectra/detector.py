@@ -37,9 +37,9 @@ DEFAULT = FitConfig()
 class AspectDetector(BaseEstimator):
     """Discovers topics in reviews and, once they are mapped to aspects, labels segments.
 
-    It follows scikit-learn: `fit` returns itself, `predict` and `predict_proba` take segments, `get_params` and
-    `clone` work. Fitted in memory, it labels with its teacher. Loaded from a run that has a student, it labels as
-    `aspectra.load(run)` does, until another topic map is given.
+    It follows scikit-learn: `fit` returns itself, `predict` and `predict_proba` take segments, `get_params`
+    and `clone` work. Fitted in memory, it labels with its teacher. Loaded from a run that has a student, it
+    labels as `aspectra.load(run)` does, until another topic map is given.
     """
 
     student_folder_: Path | None = None
@@ -88,7 +88,7 @@ class AspectDetector(BaseEstimator):
 
         - `X`: the reviews: a list of str, a polars or pandas Series, or a `Source` of files.
         - `y`: not used.
-        - `run`: a folder that keeps every finished stage; a later fit with the same reviews goes on from there.
+        - `run`: a folder that keeps every finished stage; a later fit with the same reviews resumes there.
         - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
         """
         check_language(self.config.language)
@@ -135,7 +135,7 @@ class AspectDetector(BaseEstimator):
     def map_topics(self, mapping: Mapping[str, Iterable[int]], by: str = "person") -> Self:
         """Map topics to aspects by hand.
 
-        - `mapping`: the topics of each aspect: `{"Image": [3, 7], "General": [0]}`. Other topics are left out.
+        - `mapping`: the topics of each aspect: `{"Image": [3, 7], "General": [0]}`. Others are left out.
         - `by`: who made the choices; kept with them.
         """
         aspect_of: dict[int, str] = {}
@@ -187,7 +187,7 @@ class AspectDetector(BaseEstimator):
         return self
 
     def topic_probabilities(self, segments: Any) -> np.ndarray:
-        """Return the probability of each topic (the paper's β) for each segment, N×K; NaN if no word is known."""
+        """Return the probability of each topic (β) for each segment, N×K; NaN if no word is known."""
         return self.fitted_.topic_probabilities(segments)
 
     def labeller(self) -> Labeller:

@@ -40,13 +40,13 @@ def distill(
     dev: Gold | Path | str | None = None,
     progress: Progress = quiet,
 ) -> Student:
-    """Teach a student what the teacher of a mapped run knows, and keep it in the run; `load(run)` then uses it.
+    """Teach a student what the teacher of a mapped run knows; it is kept in the run, and `load(run)` uses it.
 
     - `run`: the run's folder.
     - `config`: the student's settings; by default `StudentConfig()`.
     - `labels`: labelled segments to learn from, too: a file for `read_gold`, or what it returned.
-    - `dev`: labelled segments, not learnt from: they choose which of the teacher's answers are certain enough to
-      learn from, and make each aspect more or less likely.
+    - `dev`: labelled segments, not learnt from: they choose which of the teacher's answers are certain
+      enough to learn from, and make each aspect more or less likely.
     - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
     """
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
