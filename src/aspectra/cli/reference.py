@@ -33,7 +33,7 @@ reviews = aspectra.read_reviews("reviews.csv")
 detector = aspectra.AspectDetector(n_topics=30, seed=0).fit(reviews["text"], run="runs/mine")
 detector.suggest_map(["Image", "Sound", "Price", "General"])
 detector.save("runs/mine")
-aspectra.distill("runs/mine")          # better labels; needs an encoder, see the student's page
+aspectra.distill("runs/mine")  # better labels; needs an encoder, see the student's page
 
 labeller = aspectra.load("runs/mine")  # what `aspectra label runs/mine` uses
 frame = labeller.label(["Sharp picture. The sound is thin."])

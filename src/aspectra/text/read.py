@@ -128,7 +128,7 @@ def read_reviews(*files: str | Path, text_column: str | None = None, encoding: s
     Rows that cannot be used are left out; a warning says which. The other columns stay as they are; one that
     is called `text`, too, becomes `input_text`.
 
-    - `files`: paths, globs or folders of CSV, TSV, JSONL, Parquet, or text with one review per line; also .gz.
+    - `files`: paths, globs or folders of CSV, TSV, JSONL, Parquet, or text (one review per line); also .gz.
     - `text_column`: the column with the text. By default the likely one, as `aspectra fit` takes it.
     - `encoding`: how text files are encoded, such as "utf-8", "latin-1" or "utf-16".
     """
