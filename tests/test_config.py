@@ -46,7 +46,6 @@ def test_a_stage_sees_its_own_settings_only() -> None:
         "window": 3,
         "negative": 5,
         "vector_epochs": 0,
-        "workers": 1,
     }
 
 

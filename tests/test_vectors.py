@@ -1,15 +1,14 @@
-from typing import Any
+import os
 
 import numpy as np
 import pytest
-from gensim.models import Word2Vec
 
 from aspectra.config import VectorsConfig
 from aspectra.corpus import Ragged, Vocabulary
-from aspectra.vectors import FEWEST, MOST, Sentences, WordVectors, learn_vectors
+from aspectra.vectors import FEWEST, MOST, WordVectors, learn_vectors
 
 WORDS = tuple("abcdefgh")
-SMALL = VectorsConfig(vector_size=8, window=2, vector_epochs=20)
+SMALL = VectorsConfig(vector_size=8, window=2, vector_epochs=60)
 
 
 def corpus(n: int = 400, seed: int = 0) -> Ragged:
@@ -46,22 +45,10 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
     assert first == again != other
 
 
-def test_vectors_are_skip_gram_with_negative_sampling(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, Any] = {}
-
-    class Spy(Word2Vec):
-        def __init__(self, **settings: Any) -> None:
-            told.update(settings)
-            super().__init__(**settings)
-
-    monkeypatch.setattr("gensim.models.Word2Vec", Spy)
-    learn(corpus(20), VectorsConfig(vector_epochs=1))
-    assert told.items() >= {"sg": 1, "vector_size": 128, "window": 5, "negative": 5, "workers": 1}.items()
-
-
-def test_sentences_can_be_read_again_and_again() -> None:
-    sentences = Sentences(Ragged.of(np.array([0, 1, 2, 3]), np.array([2, 0, 2])), WORDS, lambda: None)
-    assert list(sentences) == list(sentences) == [["a", "b"], [], ["c", "d"]]
+def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = learn(corpus(9000)).matrix
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    np.testing.assert_array_equal(learn(corpus(9000)).matrix, many)
 
 
 def test_sentences_of_one_word_teach_nothing_and_are_left_out() -> None:
@@ -79,14 +66,8 @@ def test_sentences_of_one_word_teach_nothing_and_are_left_out() -> None:
 
 def test_progress_rises_to_one() -> None:
     seen: list[float] = []
-    sentences = corpus(50)
-    learn_vectors(
-        sentences,
-        Vocabulary(WORDS, (10,) * 8, "en"),
-        VectorsConfig(vector_size=4, vector_epochs=4),
-        0,
-        seen.append,
-    )
+    vocabulary, config = Vocabulary(WORDS, (10,) * 8, "en"), VectorsConfig(vector_size=4, vector_epochs=4)
+    learn_vectors(corpus(50), vocabulary, config, 0, seen.append)
     assert seen == [0.25, 0.5, 0.75, 1.0]
 
 

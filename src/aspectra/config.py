@@ -124,12 +124,6 @@ class VectorsConfig:
         "not said",
         at_least=0,
     )
-    workers: int = setting(
-        1,
-        "Threads for the word vectors; more than one is faster, but no longer repeatable.",
-        "not said",
-        at_least=1,
-    )
 
 
 @dataclass(frozen=True)
@@ -182,7 +176,7 @@ class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig, Settings):
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Make a config from saved settings; the `model_size` of older runs goes into `learning_factor`."""
-        values = dict(values)
+        values = {name: value for name, value in values.items() if name != "workers"}  # of older runs, too
         size = values.pop("model_size", MODEL_SIZE)
         if size != MODEL_SIZE:
             factor = values.get("learning_factor", cls.learning_factor)

@@ -59,7 +59,6 @@ class AspectDetector(BaseEstimator):
         window: int = DEFAULT.window,
         negative: int = DEFAULT.negative,
         vector_epochs: int = DEFAULT.vector_epochs,
-        workers: int = DEFAULT.workers,
         start: str = DEFAULT.start,
         attention: str = DEFAULT.attention,
         smoothness: float = DEFAULT.smoothness,

@@ -8,13 +8,10 @@ vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numba
 import numpy as np
 import torch
 
+from aspectra.compiled import compiled, dot
 from aspectra.config import TeacherConfig
 from aspectra.corpus import Ragged
 from aspectra.loop import Losses
@@ -22,14 +19,6 @@ from aspectra.teacher.model import Teacher
 
 MEAN, REGULAR, SMOOTH = range(3)
 KINDS = {"mean": MEAN, "regular": REGULAR, "smooth": SMOOTH}
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function of arrays at its first call; cache the result on disk if possible."""
-    try:
-        return numba.njit(function, fastmath=True, cache=True)
-    except RuntimeError:  # no folder that can be written to
-        return numba.njit(function, fastmath=True)
 
 
 def step(teacher: Teacher, config: TeacherConfig, words: Ragged) -> Losses:
@@ -57,14 +46,6 @@ def pool(ids, offsets, vectors, weights):  # type: ignore[no-untyped-def]
             for d in range(vectors.shape[1]):
                 pooled[i, d] += weights[t] * vectors[ids[t], d]
     return pooled
-
-
-@compiled
-def dot(left, right):  # type: ignore[no-untyped-def]
-    total = np.float32(0)
-    for d in range(len(left)):
-        total += left[d] * right[d]
-    return total
 
 
 @compiled
