@@ -21,8 +21,8 @@ def compiled(function: Callable[..., Any]) -> Any:
 def dot(left, right):  # type: ignore[no-untyped-def]
     """Return the inner product of two rows of equal length.
 
-    Eight sums side by side are as fast as reordered ones (numba's fastmath), and the same digits come out whether the
-    code was compiled just now or read from the cache.
+    Eight sums side by side are as fast as numba's fastmath, and the digits do not depend on whether the code
+    was compiled just now or read from the cache.
     """
     a = b = c = d = e = f = g = h = np.float32(0)
     whole = len(left) // 8 * 8

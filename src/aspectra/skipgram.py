@@ -1,9 +1,9 @@
 """Skip-gram with negative sampling (Mikolov 2013), compiled: word ids in, two V×D matrices learnt in place.
 
-The corpus is cut into blocks. In each round SHARDS blocks are read side by side, each on a copy of the vectors.
-Then the copies are joined: a row that several have changed becomes the mean of theirs. So the result depends on
-the seed, not on the number of threads. All neighbours of a word share its negatives (Ji 2016): the few rows in use
-stay in the fastest memory.
+The corpus is cut into blocks. In each round SHARDS blocks are read side by side, each on a copy of the
+vectors. Then the copies are joined: a row that several have changed becomes the mean of theirs. So the result
+depends on the seed, not on the number of threads. All neighbours of a word share its negatives (Ji 2016): the
+few rows in use stay in the fastest memory.
 """
 
 from __future__ import annotations
