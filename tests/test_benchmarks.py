@@ -56,7 +56,7 @@ def oposum_data(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_script_says_how_to_run_it() -> None:
-    assert len(SCRIPTS) == 5
+    assert len(SCRIPTS) == 6
     assert [path for path in SCRIPTS if f"    python benchmarks/{path.name} " not in path.read_text()] == []
 
 
@@ -76,6 +76,14 @@ def test_service(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         "teacher", "teacher, queue of 16", "teacher, right after that"
     ]  # fmt: skip
     assert rows[0][5].strip() == "none"
+
+
+def test_keywords(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script("keywords").main([run], seed=0)
+    name, topics, *values = [cell.strip() for cell in capsys.readouterr().out.splitlines()[-1].split("|")[1:-1]]
+    assert (name, int(topics)) == (run.name, SMALL["n_topics"])
+    assert all(-1 <= float(value.replace("−", "-")) <= 1 for value in values)
+    assert len(values) == 4
 
 
 def test_sample_sizes(

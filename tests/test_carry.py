@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from aspectra.errors import RunError
 from aspectra.sample import Sample
 from aspectra.scores import Gold
 from aspectra.studio.opening import run_topics
-from aspectra.topicmap.carry import SURE, carry_over, confidence, match_topics, similarity
+from aspectra.topicmap.carry import SURE, carry_over, confidence, keyword_lists, match_topics, similarity
 from aspectra.topicmap.topicmap import Suggestion, TopicMap
 
 
@@ -73,6 +74,14 @@ def test_only_sure_choices_of_a_person_stay_decided(
         assert choice.aspect == one.aspect
         assert one.flag == ("clear" if choice.by == "Ada" else "ambiguous")
     assert 0 < sum(choice.by == "Ada" for choice in carried.choices) < 20
+
+
+def test_keywords_of_an_old_run_are_compared_with_the_same_kind_of_a_new_one(mapped: AspectDetector) -> None:
+    new = mapped.topics_
+    old = replace(new, items=tuple(replace(item, keywords=item.paper_keywords) for item in new.items))
+    for first, second in (keyword_lists(old, new), keyword_lists(new, old)):
+        assert first == second == [item.paper_keywords for item in new.items]
+    assert keyword_lists(new, new)[0] == [item.keywords for item in new.items]
 
 
 def test_matching_undoes_a_shuffle_of_topics() -> None:

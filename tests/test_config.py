@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from aspectra.config import MODEL_SIZE, FitConfig, PrepareConfig, StudentConfig, TeacherConfig, VectorsConfig
+from aspectra.config import MODEL_SIZE, FitConfig, PrepareConfig, StudentConfig, TeacherConfig, TopicsConfig, VectorsConfig
 from aspectra.errors import AspectraError, ConfigError, InputError, MapError, RunError
 
 
@@ -28,7 +28,7 @@ def test_every_setting_says_what_it_means_and_what_the_paper_has() -> None:
 def test_stages_share_no_setting_and_leave_out_only_the_seed() -> None:
     names = [
         spec.name
-        for stage in (PrepareConfig, VectorsConfig, TeacherConfig)
+        for stage in (PrepareConfig, VectorsConfig, TeacherConfig, TopicsConfig)
         for spec in dataclasses.fields(stage)
     ]
     assert len(names) == len(set(names))

@@ -1,7 +1,8 @@
 """Every setting that changes a result: its default, meaning, range and the paper's value, each once.
 
 One frozen dataclass per stage. `FitConfig` holds all stages of `aspectra fit` in one flat object: it
-*is* a `PrepareConfig`, a `VectorsConfig` and a `TeacherConfig`, so each stage takes the type it needs.
+*is* a `PrepareConfig`, a `VectorsConfig`, a `TeacherConfig` and a `TopicsConfig`, so each stage takes the type
+it needs.
 `StudentConfig` is for `aspectra distill`. The flags of both commands and docs/config.md are generated
 from here.
 """
@@ -19,6 +20,7 @@ SEGMENTS = ("sentence", "clause", "none")
 ATTENTIONS = ("smooth", "regular", "mean")
 STARTS = ("auto", "words", "segments")
 UNITS = ("share", "nats")
+KEYWORDS = ("frequent", "paper")
 GENERAL = "General"
 MODEL_SIZE = 1e5
 """The model size in the learning rate's formula; fixed, because `learning_factor` scales the same number."""
@@ -162,7 +164,19 @@ class TeacherConfig:
 
 
 @dataclass(frozen=True)
-class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig, Settings):
+class TopicsConfig:
+    """How topics are described."""
+
+    keywords: str = setting(
+        "frequent",
+        "A topic's keywords: frequent in its segments and rarer elsewhere, or the paper's inner product.",
+        "inner product",
+        choices=KEYWORDS,
+    )
+
+
+@dataclass(frozen=True)
+class FitConfig(PrepareConfig, VectorsConfig, TeacherConfig, TopicsConfig, Settings):
     """All settings of `aspectra fit`."""
 
     seed: int = setting(

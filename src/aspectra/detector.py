@@ -69,6 +69,7 @@ class AspectDetector(BaseEstimator):
         learning_factor: float = DEFAULT.learning_factor,
         warmup: int = DEFAULT.warmup,
         clip: float = DEFAULT.clip,
+        keywords: str = DEFAULT.keywords,
         seed: int = DEFAULT.seed,
     ) -> None:
         given = locals()

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from safetensors.torch import save as to_bytes
 
 from aspectra import rundir
-from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, VectorsConfig
+from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfig, VectorsConfig
 from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.progress import Progress, StageProgress, progress_of
@@ -141,7 +141,8 @@ def stage_fingerprints(source: Reviews, config: FitConfig) -> dict[str, str]:
     prepared = fingerprint(source.fingerprint(), config.stage(PrepareConfig), config.seed)
     vectors = fingerprint(prepared, config.stage(VectorsConfig))
     teacher = fingerprint(vectors, config.stage(TeacherConfig))
-    return dict(zip(STAGES, (prepared, vectors, teacher, fingerprint(teacher, "topics")), strict=True))
+    topics = fingerprint(teacher, config.stage(TopicsConfig))
+    return dict(zip(STAGES, (prepared, vectors, teacher, topics), strict=True))
 
 
 def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress: Progress) -> Fitted:
@@ -185,7 +186,9 @@ def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress:
     )
     topics = stage(
         "topics",
-        lambda _: interpret(trained.teacher, vectors, corpus, config.max_tokens, config.seed),
+        lambda _: interpret(
+            trained.teacher, vectors, corpus, config.max_tokens, config.seed, config.keywords
+        ),
         lambda made, home: save_topics(made, home, config),
         load_topics,
     )

@@ -1,19 +1,21 @@
 """What the topics mean (paper: "Aspect Interpretation"): keywords, share, coherence, typical segments.
 
-Keywords have the largest inner products with the topic vector, G = A Eᵀ. Coherence is the mean NPMI of a
-topic's keyword pairs over the corpus, −1…1: high if the keywords often occur in the same segments.
+Keywords are frequent in the topic's segments and rarer elsewhere. The paper's keywords have the largest inner
+products with the topic vector, G = A Eᵀ; that prefers rare words, as their vectors are long. Coherence is the
+mean NPMI of a topic's keyword pairs over the corpus, −1…1: high if they often occur in the same segments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Self
 
 import numpy as np
 
 from aspectra import rundir
+from aspectra.config import TopicsConfig
 from aspectra.corpus import Corpus, Ragged
 from aspectra.teacher.encode import encode
 from aspectra.teacher.model import Teacher
@@ -24,6 +26,8 @@ N_TYPICAL = 5
 COPY = 0.6
 """Segments that share more of their words than this are near-copies."""
 SAMPLE = 200_000
+CHUNK = 50_000
+"""Segments whose words are counted at a time, which bounds the memory."""
 TYPICAL_WORDS = (4, 30)
 """A typical segment has this many known words: long enough to mean something, short enough to read."""
 
@@ -34,10 +38,11 @@ class Topic:
 
     id: int
     keywords: tuple[str, ...]
-    weights: tuple[float, ...]  # inner products, largest first
+    weights: tuple[float, ...]  # of the keywords, largest first
     share: float  # of the segments, those for which it is the most probable topic
     coherence: float  # NPMI, −1…1
     typical: tuple[str, ...]  # the segments for which it is most probable
+    paper_keywords: tuple[str, ...] = ()  # by inner product; runs made before they were apart have only these
 
 
 @dataclass(frozen=True)
@@ -57,19 +62,27 @@ class Topics:
             {name: tuple(v) if isinstance(v, list) else v for name, v in item.items()}
             for item in values["items"]
         ]
-        items = [Topic(**item) for item in tuples]
+        items = [Topic(**{"paper_keywords": item["keywords"], **item}) for item in tuples]
         return cls(tuple(items), values["diversity"], values["fingerprint"])
 
 
-def interpret(teacher: Teacher, vectors: WordVectors, corpus: Corpus, max_tokens: int, seed: int) -> Topics:
+def interpret(
+    teacher: Teacher,
+    vectors: WordVectors,
+    corpus: Corpus,
+    max_tokens: int,
+    seed: int,
+    keywords: str = TopicsConfig.keywords,
+) -> Topics:
     """Describe each topic by its words, its size and its segments, on a sample of at most SAMPLE segments."""
     matrix = teacher.topics.detach().numpy()  # K×D
-    order, weights = top_words(matrix, vectors.matrix)
     rows = np.flatnonzero((corpus.tokens.lengths > 0) & ~corpus.segments["junk"].to_numpy())
     if len(rows) > SAMPLE:
         rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
     sample = corpus.tokens.select(rows)
     beta = encode(teacher, sample, max_tokens)
+    nearest, products = top_words(matrix, vectors.matrix)
+    order, weights = (nearest, products) if keywords == "paper" else frequent_words(beta, sample, vectors.words)
     shares = np.bincount(beta.argmax(1), minlength=len(matrix)) / len(rows)
     npmi = coherence(order, sample, len(vectors.words))
     items = [
@@ -83,17 +96,37 @@ def interpret(teacher: Teacher, vectors: WordVectors, corpus: Corpus, max_tokens
                 corpus.segments["text"][int(rows[row])]
                 for row in typical(beta[:, topic], sample, corpus, rows)
             ),
+            paper_keywords=tuple(vectors.words[word] for word in nearest[topic]),
         )
         for topic in range(len(matrix))
     ]
-    distinct = len({word for item in items for word in item.keywords}) / sum(
-        len(item.keywords) for item in items
-    )
-    return Topics(
-        tuple(items),
-        round(distinct, 4),
-        rundir.fingerprint([item.keywords for item in items], matrix.round(5).tolist()),
-    )
+    distinct = len({word for item in items for word in item.keywords}) / order.size
+    # The paper's keywords, whatever is shown: a map stays valid if only the way to choose keywords changes.
+    mark = rundir.fingerprint([item.paper_keywords for item in items], matrix.round(5).tolist())
+    return Topics(tuple(items), round(distinct, 4), mark)
+
+
+def frequent_words(
+    beta: np.ndarray, tokens: Ragged, words: Sequence[str], n: int = N_KEYWORDS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the words that are frequent in each topic's segments and rarer elsewhere, with scores: K×n each.
+
+    The score is p(w|k) · log(p(w|k) / p(w)). p counts pairs of words in a segment, for a topic with weight β²:
+    each different word of a segment counts as often as the segment has different words. Words without a
+    letter come last, then words that no segment has.
+    """
+    counts = np.zeros((beta.shape[1] + 1, len(words)))  # one row per topic, and one for the corpus
+    edges = [*range(0, len(tokens), CHUNK), len(tokens)]
+    for start, end in pairwise(edges):
+        there = word_presence(tokens.select(np.arange(start, end)), len(words))
+        weights = np.hstack([beta[start:end] ** 2, np.ones((end - start, 1))])
+        counts += (there.T @ (weights * np.diff(there.indptr)[:, None])).T
+    p = counts / np.maximum(counts.sum(1, keepdims=True), 1e-30)
+    score = p[:-1] * np.log(np.maximum(p[:-1], 1e-30) / np.maximum(p[-1], 1e-30))
+    score[:, [not any(map(str.isalpha, word)) for word in words]] = -1e6
+    score[:, p[-1] == 0] = -1e9
+    order = np.argsort(-score, axis=1, kind="stable")[:, :n]
+    return order, np.maximum(np.take_along_axis(score, order, axis=1), 0)
 
 
 def top_words(topics: np.ndarray, vectors: np.ndarray, n: int = N_KEYWORDS) -> tuple[np.ndarray, np.ndarray]:
@@ -101,6 +134,17 @@ def top_words(topics: np.ndarray, vectors: np.ndarray, n: int = N_KEYWORDS) -> t
     product = topics @ vectors.T  # G: K×V
     order = np.argsort(-product, axis=1, kind="stable")[:, :n]
     return order, np.take_along_axis(product, order, axis=1)
+
+
+def word_presence(tokens: Ragged, n_words: int) -> Any:
+    """Return the sparse N×V matrix with a 1 where a segment has a word."""
+    from scipy.sparse import csr_matrix
+
+    ids, offsets = tokens.ids.copy(), tokens.offsets.copy()  # merging what occurs twice changes them
+    there = csr_matrix((np.ones(len(ids), np.float32), ids, offsets), shape=(len(tokens), n_words))
+    there.sum_duplicates()
+    there.data[:] = 1
+    return there
 
 
 def typical(probability: np.ndarray, sample: Ragged, corpus: Corpus, rows: np.ndarray) -> list[int]:

@@ -12,12 +12,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from aspectra.config import FitConfig, PrepareConfig, StudentConfig, TeacherConfig, VectorsConfig
+from aspectra.config import FitConfig, PrepareConfig, StudentConfig, TeacherConfig, TopicsConfig, VectorsConfig
 
 FIT_HEADS = {
     PrepareConfig: "Prepare",
     VectorsConfig: "Word vectors",
     TeacherConfig: "Teacher",
+    TopicsConfig: "Topics",
     FitConfig: "All",
 }
 SETTINGS = {"AspectDetector": "prepare", "StudentConfig": "student"}

@@ -79,9 +79,16 @@ def similarity(old: RunTopics, new: RunTopics) -> np.ndarray:
             "Map the new run by itself."
         )
     by_words = cosine(word_profile(old, shared), word_profile(new, shared))
-    by_keywords = overlap(*([item.keywords for item in run.topics.items] for run in (old, new)))
+    by_keywords = overlap(*keyword_lists(old.topics, new.topics))
     by_segments = cosine(even_where_unknown(old.beta).T, even_where_unknown(new.beta).T)
     return np.asarray((np.clip(by_words, 0, 1) + by_keywords + by_segments) / 3)
+
+
+def keyword_lists(old: Topics, new: Topics) -> list[list[tuple[str, ...]]]:
+    """Return both runs' keywords, chosen in the same way: the paper's if one run has only those."""
+    both = (old.items, new.items)
+    paper = any(all(item.keywords == item.paper_keywords for item in items) for items in both)
+    return [[item.paper_keywords if paper else item.keywords for item in items] for items in both]
 
 
 def word_profile(run: RunTopics, words: Sequence[str]) -> np.ndarray:

@@ -83,20 +83,8 @@ class LdaTopics:
         return {"fit": task.bench.config(task.seed).to_dict(), "most": self.most, "passes": self.passes}
 
     def fit(self, task: Task) -> Frozen:
-        from sklearn.decomposition import LatentDirichletAllocation
-
         detector = task.teacher
-        rows = detector.corpus_.trainable(detector.min_tokens)
-        if len(rows) > self.most:
-            rows = np.sort(np.random.default_rng(task.seed).choice(rows, self.most, replace=False))
-        model = LatentDirichletAllocation(
-            detector.n_topics,
-            learning_method="online",
-            batch_size=1024,
-            max_iter=self.passes,
-            random_state=task.seed,
-        )
-        model.fit(counts_of(detector.corpus_.tokens.select(rows), len(detector.vocabulary_)))
+        model = self.learn(detector, task.seed)
 
         def probabilities(texts: Sequence[str]) -> np.ndarray:
             tokens = encode(detector, texts)
@@ -104,6 +92,22 @@ class LdaTopics:
             return np.where(tokens.lengths[:, None] > 0, beta, 0)
 
         return map_by_dev(probabilities, task)
+
+    def learn(self, detector: AspectDetector, seed: int) -> Any:
+        """Return scikit-learn's model with as many topics as the detector, learnt on the detector's segments."""
+        from sklearn.decomposition import LatentDirichletAllocation
+
+        rows = detector.corpus_.trainable(detector.min_tokens)
+        if len(rows) > self.most:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, self.most, replace=False))
+        model = LatentDirichletAllocation(
+            detector.n_topics,
+            learning_method="online",
+            batch_size=1024,
+            max_iter=self.passes,
+            random_state=seed,
+        )
+        return model.fit(counts_of(detector.corpus_.tokens.select(rows), len(detector.vocabulary_)))
 
 
 def encode(detector: AspectDetector, texts: Sequence[str]) -> Ragged:

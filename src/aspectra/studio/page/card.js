@@ -35,7 +35,7 @@ const fact = (name, value, title) => h("div", { title }, h("dt", {}, name), h("d
 function keywords(topic) {
   const weights = topic.keywords.map(([, weight]) => weight);
   const [low, high] = [Math.min(...weights), Math.max(...weights)];
-  const size = (weight) => (high > low ? Math.round((4 * (weight - low)) / (high - low)) : 2);
+  const size = (weight) => (high > low ? Math.round(4 * Math.sqrt((weight - low) / (high - low))) : 2);
   return h("p", { class: "keywords" }, topic.keywords.map(([word, weight]) => [h("span", { class: `k${size(weight)}`, dir: "auto" }, word), " "]));
 }
 
