@@ -51,7 +51,9 @@ def main(
     seed: Annotated[int, typer.Option(help="Seed of LDA.")] = 0,
 ) -> None:
     """Print a table row for each run."""
-    print(f"| run | topics | {' | '.join(KEYWORDS)} | LDA, probable | LDA, frequent |\n|---|---|---|---|---|---|")
+    print(
+        f"| run | topics | {' | '.join(KEYWORDS)} | LDA, probable | LDA, frequent |\n|---|---|---|---|---|---|"
+    )
     for run in runs:
         detector = AspectDetector.load(run, with_map=False)
         values = [*(ours(detector, keywords) for keywords in KEYWORDS), *lda(detector, seed)]

@@ -80,7 +80,9 @@ def test_service(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 def test_keywords(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script("keywords").main([run], seed=0)
-    name, topics, *values = [cell.strip() for cell in capsys.readouterr().out.splitlines()[-1].split("|")[1:-1]]
+    name, topics, *values = [
+        cell.strip() for cell in capsys.readouterr().out.splitlines()[-1].split("|")[1:-1]
+    ]
     assert (name, int(topics)) == (run.name, SMALL["n_topics"])
     assert all(-1 <= float(value.replace("−", "-")) <= 1 for value in values)
     assert len(values) == 4

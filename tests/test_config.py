@@ -3,7 +3,15 @@ import json
 
 import pytest
 
-from aspectra.config import MODEL_SIZE, FitConfig, PrepareConfig, StudentConfig, TeacherConfig, TopicsConfig, VectorsConfig
+from aspectra.config import (
+    MODEL_SIZE,
+    FitConfig,
+    PrepareConfig,
+    StudentConfig,
+    TeacherConfig,
+    TopicsConfig,
+    VectorsConfig,
+)
 from aspectra.errors import AspectraError, ConfigError, InputError, MapError, RunError
 
 

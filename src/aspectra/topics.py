@@ -82,7 +82,9 @@ def interpret(
     sample = corpus.tokens.select(rows)
     beta = encode(teacher, sample, max_tokens)
     nearest, products = top_words(matrix, vectors.matrix)
-    order, weights = (nearest, products) if keywords == "paper" else frequent_words(beta, sample, vectors.words)
+    order, weights = (
+        (nearest, products) if keywords == "paper" else frequent_words(beta, sample, vectors.words)
+    )
     shares = np.bincount(beta.argmax(1), minlength=len(matrix)) / len(rows)
     npmi = coherence(order, sample, len(vectors.words))
     items = [

@@ -12,7 +12,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from aspectra.config import FitConfig, PrepareConfig, StudentConfig, TeacherConfig, TopicsConfig, VectorsConfig
+from aspectra.config import (
+    FitConfig,
+    PrepareConfig,
+    StudentConfig,
+    TeacherConfig,
+    TopicsConfig,
+    VectorsConfig,
+)
 
 FIT_HEADS = {
     PrepareConfig: "Prepare",
