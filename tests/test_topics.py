@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 import torch
 
+from aspectra import topics as module
 from aspectra.config import TeacherConfig
 from aspectra.corpus import Corpus, Ragged, Vocabulary
 from aspectra.detector import AspectDetector
 from aspectra.teacher.model import Teacher
-from aspectra import topics as module
 from aspectra.topics import N_KEYWORDS, N_TYPICAL, Topics, count_together, frequent_words, interpret, npmi
 from aspectra.vectors import WordVectors
 
