@@ -12,7 +12,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").glob("test_*.py"))
 PYTHON = [*MODULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
 ROOMS = (
-    "errors", "progress", "loopback", "config", "rundir", "sample", "text", "sampling", "corpus", "vectors",
+    "errors", "progress", "loopback", "config", "rundir", "sample", "text", "sampling", "corpus", "compiled",
+    "skipgram", "vectors",
     "loop", "teacher", "topics", "scores", "encoder", "topicmap", "fitting", "student", "labelling",
     "detector", "attention", "studio", "report", "serve", "bench", "cli",
 )  # fmt: skip

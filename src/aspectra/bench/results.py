@@ -61,7 +61,7 @@ def stamp(command: str) -> str:
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     ).stdout.strip()
     found = versions()
-    libraries = ", ".join(f"{name} {found[name]}" for name in ("torch", "scikit-learn", "gensim"))
+    libraries = ", ".join(f"{name} {found[name]}" for name in ("torch", "scikit-learn", "numba"))
     return (
         f"`{command}` · {datetime.date.today()} · version {found['aspectra']}"
         f"{f', commit {head}' if head else ''} · {found['machine']}, Python {found['python']}, {libraries}"

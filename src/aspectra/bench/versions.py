@@ -26,7 +26,7 @@ FIT = ("aspectra.fitting", "aspectra.text.read")
 """What makes a fit, and reads the reviews for it."""
 RUNNER = "aspectra.bench.runner"
 """What shows a system its data and scores its answers."""
-LIBRARIES = ("gensim", "numpy", "polars", "scikit-learn", "torch", "transformers")
+LIBRARIES = ("numba", "numpy", "polars", "scikit-learn", "torch", "transformers")
 
 
 @cache
