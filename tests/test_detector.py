@@ -235,3 +235,19 @@ def test_nothing_fitted_is_nothing_to_save(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"There is nothing to save yet. Fit the detector first."):
         AspectDetector().save(tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_second_fit_into_one_run_is_refused_while_the_first_works(
+    texts: list[str], tmp_path: Path
+) -> None:
+    refused = []
+
+    def second(stage: str, done: float) -> None:
+        if stage == "teacher" and not refused:
+            with pytest.raises(RunError, match="Another aspectra fit is writing"):
+                AspectDetector(**TINY, seed=1).fit(texts, run=tmp_path / "run")
+            refused.append(stage)
+
+    AspectDetector(**TINY).fit(texts, run=tmp_path / "run", progress=second)
+    assert refused
+    assert AspectDetector.load(tmp_path / "run").seed == 0

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -147,3 +149,22 @@ def test_a_place_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path
         RunError, match=r"Cannot write .*x\.json: File exists. Choose a folder that you may write to."
     ):
         write_json(tmp_path / "file" / "x.json", {})
+
+
+def test_work_that_another_does_in_the_folder_waits_or_is_refused(tmp_path: Path) -> None:
+    with rundir.locked(tmp_path, "map"):
+        with rundir.locked(tmp_path, "fit", wait=0):  # other work is free
+            pass
+        with pytest.raises(RunError, match="Another aspectra map"), rundir.locked(tmp_path, "map", wait=0.02):
+            pass
+    with rundir.locked(tmp_path, "map", wait=0):
+        assert [path.name for path in tmp_path.iterdir()] == [".map.lock"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
+    code = "import os, sys; from pathlib import Path; from aspectra import rundir\n"
+    code += "with rundir.locked(Path(sys.argv[1]), 'fit'): os.kill(os.getpid(), 9)"
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)]).returncode == -9
+    with rundir.locked(tmp_path, "fit", wait=0):
+        assert (tmp_path / ".fit.lock").exists()

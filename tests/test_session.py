@@ -1,4 +1,5 @@
 import json
+import multiprocessing
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -271,3 +272,32 @@ session.act({"kind": "assign", "choices": {"0": "Sound"}}, session.version, lamb
         assert done.returncode == -9
 
     return run
+
+
+def decide(path: Path, topics: range, name: str) -> None:
+    """Assign topics as a page of its own would: after a conflict, send the choice again."""
+    session = Session(path, MapState.of(read_map(path)), name)
+    for topic in topics:
+        while True:
+            try:
+                action = {"kind": "assign", "choices": {topic: "Sound"}}
+                session.act(action, session.version, suggester)
+                break
+            except Conflict:
+                continue
+
+
+def test_two_processes_lose_no_choice(tmp_path: Path) -> None:
+    n = 100
+    path = Studio(tmp_path).path
+    choices = tuple(Choice(topic, None, ("word",), SUGGESTION, AT) for topic in range(n))
+    write_map(path, TopicMap(("Image", "Sound"), choices, "print"))
+    context = multiprocessing.get_context("spawn")
+    half = ((range(0, n, 2), "Ada"), (range(1, n, 2), "Ben"))
+    people = [context.Process(target=decide, args=(path, topics, name)) for topics, name in half]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join(60)
+    assert [choice.by for choice in read_map(path).choices] == ["Ada", "Ben"] * (n // 2)
+    assert not list(tmp_path.glob(".*"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -94,9 +95,8 @@ class AspectDetector(BaseEstimator):
         check_language(self.config.language)
         source: Reviews = X if isinstance(X, Reviews) else Texts(X)
         home = RunDir(run) if run is not None else None
-        if home:
-            home.create()
-        self.fitted_ = fit_stages(source, self.config, home, progress)
+        with home.writing() if home else contextlib.nullcontext():
+            self.fitted_ = fit_stages(source, self.config, home, progress)
         for name in ("dev_estimate_", "student_folder_", "student_"):  # they were for other topics
             self.__dict__.pop(name, None)
         return self

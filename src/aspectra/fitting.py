@@ -102,7 +102,10 @@ class Fitted:
     def save(self, path: Path | str) -> None:
         """Write all stages, and the topic map if there is one, into a run directory."""
         run = RunDir(path)
-        run.create()
+        with run.writing():
+            self._save(run)
+
+    def _save(self, run: RunDir) -> None:
         saves: tuple[Callable[[], None], ...] = (
             lambda: self.corpus.save(run),
             lambda: save_vectors(self.vectors, run),
@@ -113,7 +116,8 @@ class Fitted:
             save()
             run.finish(stage, self.fingerprints[stage])
         if self.topic_map is not None:
-            write_map(run / rundir.TOPIC_MAP, self.topic_map)
+            with rundir.locked(run.path, "map"):
+                write_map(run / rundir.TOPIC_MAP, self.topic_map)
 
     @classmethod
     def load(cls, path: Path | str, with_map: bool = True) -> Self:

@@ -13,11 +13,17 @@ import itertools
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from aspectra.errors import RunError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -54,6 +60,52 @@ STAGE_FILES = {
     "teacher": (TEACHER, HISTORY),
     "topics": (TOPICS, CONFIG),
 }
+
+
+LONGEST_WAIT = 30.0
+"""Wait at most this many seconds for a short piece of another process's work, such as saving a map."""
+
+
+@contextlib.contextmanager
+def locked(folder: Path, work: str, wait: float = LONGEST_WAIT) -> Iterator[None]:
+    """Let only one process, and one thread of it, do this work in a folder; others wait, or get a RunError.
+
+    The lock is a hidden file. The system frees it when its process ends, however that ends. Windows has no
+    `fcntl` and some network drives have no locks: processes are not kept apart there.
+    """
+    handle = take_lock(folder / f".{work}.lock", work, time.monotonic() + wait)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            (folder / f".{work}.lock").unlink(missing_ok=True)  # while it is held: nobody else has it
+            os.close(handle)
+
+
+def take_lock(path: Path, work: str, until: float) -> int | None:
+    """Return the open lock file once it is locked, and still the file of that name."""
+    if fcntl is None:
+        return None
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise RunError(f"Cannot write {path}: {error.strerror}. Nothing was changed.") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
+        except (BlockingIOError, FileNotFoundError):  # held by another, or just removed by it
+            pass
+        except OSError:  # a network drive without locks
+            os.close(handle)
+            return None
+        os.close(handle)
+        if time.monotonic() >= until:
+            raise RunError(
+                f"Another aspectra {work} is writing to {path.parent}. Wait until it has ended, then repeat."
+            )
+        time.sleep(0.005)
 
 
 @contextlib.contextmanager
@@ -139,6 +191,15 @@ class RunDir:
                 "Choose another --run, or empty it first."
             )
         write_json(self / MANIFEST, {"format": FORMAT, "stages": {}})
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Create the run, or continue it, and keep every other fit out of it meanwhile."""
+        if not self.path.is_dir():
+            self.create()
+        with locked(self.path, "fit", wait=0):
+            self.create()
+            yield
 
     def _sweep(self) -> None:
         """Remove the temporary files of a process that was killed."""

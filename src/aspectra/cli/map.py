@@ -134,11 +134,14 @@ def import_map(run: show.Run, file: Table, by: By = None, quiet: show.Quiet = Fa
     """Read an exported CSV back in; the rows that you changed become your choices."""
     from aspectra import rundir
     from aspectra.topicmap.spreadsheet import import_csv
-    from aspectra.topicmap.topicmap import read_map
+    from aspectra.topicmap.topicmap import read_map, write_map
 
     detector = load(run)
-    found = read_map(run / rundir.TOPIC_MAP, detector.topics_.fingerprint)
-    save(run, import_csv(file, found, by or getpass.getuser()), detector, quiet)
+    with rundir.locked(run, "map"):
+        found = read_map(run / rundir.TOPIC_MAP, detector.topics_.fingerprint)
+        imported = import_csv(file, found, by or getpass.getuser())
+        write_map(run / rundir.TOPIC_MAP, imported)
+    show_saved(run, imported, detector, quiet)
 
 
 def load(run: Path) -> AspectDetector:
@@ -194,7 +197,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     """Suggest or carry over a map, save and print it; without either, print the map that is there."""
     from aspectra import rundir
     from aspectra.studio.opening import carry
-    from aspectra.topicmap.topicmap import merge, read_map
+    from aspectra.topicmap.topicmap import merge, read_map, write_map
 
     detector, path = load(run), run / rundir.TOPIC_MAP
     if not (options.suggests or options.from_):
@@ -203,10 +206,14 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
                 f"No topic map in {run}. Name your aspects: aspectra map {run} --aspects Image,Sound "
                 f"or open the page: aspectra map {run} --page"
             )
-        save(run, read_map(path, detector.topics_.fingerprint), detector, quiet)
+        show_saved(run, read_map(path, detector.topics_.fingerprint), detector, quiet)
         return
-    keep = path.exists() and not options.replace
-    old = read_map(path, detector.topics_.fingerprint) if keep else None
+
+    def old() -> TopicMap | None:
+        keep = path.exists() and not options.replace
+        return read_map(path, detector.topics_.fingerprint) if keep else None
+
+    old()  # a map that cannot be kept is refused before the work, not after it
     expected: dict[str, float] = {}
     if options.from_:
         new = carry(detector, options.from_)[0]
@@ -214,7 +221,10 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
         names, seeds = show.names(options.aspects), read_seeds(options.seeds)
         new = detector.suggest_map(names, seeds=seeds, dev=options.dev).topic_map_
         expected = detector.dev_estimate_ if options.dev else {}
-    save(run, merge(old, new, options.replace), detector, quiet)
+    with rundir.locked(run, "map"):
+        merged = merge(old(), new, options.replace)
+        write_map(path, merged)
+    show_saved(run, merged, detector, quiet)
     if expected and not quiet:
         figures = ", ".join(f"{name} {value:.1%}" for name, value in expected.items())
         show.console().print(f"Expected on new segments, by cross-validation on {options.dev}: {figures}.")
@@ -252,12 +262,10 @@ def read_seeds(path: Path | None) -> dict[str, list[str]] | None:
     return seeds
 
 
-def save(run: Path, topic_map: TopicMap, detector: AspectDetector, quiet: bool) -> None:
-    """Save a map as the one in use, and print it."""
+def show_saved(run: Path, topic_map: TopicMap, detector: AspectDetector, quiet: bool) -> None:
+    """Print the map in use."""
     from aspectra import rundir
-    from aspectra.topicmap.topicmap import write_map
 
-    write_map(run / rundir.TOPIC_MAP, topic_map)
     if not quiet:
         print_map(topic_map, detector)
         say_next(run, run / rundir.TOPIC_MAP, quiet)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
@@ -20,7 +19,7 @@ from aspectra.studio.actions import follow
 from aspectra.studio.evidence import draw_sample
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
-from aspectra.studio.studio import Studio
+from aspectra.studio.studio import Studio, read_labels
 from aspectra.topicmap import agree
 from aspectra.topicmap.by_labels import LabelledSegments
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
@@ -102,7 +101,8 @@ def open_studio(run: Path, opening: Opening) -> Studio:
     is_new = not path.exists() or opening.replace
     session = Session(path, state, opening.annotator or opening.by, opening.read_only)
     if is_new and any(choice.by_person for choice in topic_map.choices):
-        session.save()  # what was carried over is there even if the page is closed at once
+        with session.locked():
+            session.save()  # what was carried over is there even if the page is closed at once
     studio = Studio(detector, session, suggester, others)
     if gold:
         studio.use_dev(gold)
@@ -171,6 +171,8 @@ def run_topics(detector: AspectDetector, texts: Sequence[str]) -> RunTopics:
 
 def own_gold(run: Path) -> Gold | None:
     """Return the labels given on the page before, once there are enough to suggest from."""
-    path = run / rundir.DEV
-    gold = read_gold(path) if path.exists() else None
-    return gold if gold and len(gold.texts) >= LABELS_TO_SUGGEST else None
+    labels = read_labels(run)
+    if len(labels) < LABELS_TO_SUGGEST:
+        return None
+    texts, names = zip(*labels, strict=True)
+    return Gold(texts, tuple(frozenset([name]) for name in names))

@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,12 @@ class Session:
             raise Conflict(
                 "The map was changed in another tab. Here is the new version; your last step was not applied."
             )
-        self.check_disk()
         self.touch()
+        with self.locked():
+            return self._act(action, suggester)
+
+    def _act(self, action: dict[str, Any], suggester: Suggester) -> int | None:
+        self.check_disk()
         if action.get("kind") in ("undo", "redo"):
             return self._step_back() if action["kind"] == "undo" else self._step_forward()
         state, label, topic = apply(self.state, action, self.by, suggester)
@@ -109,10 +113,16 @@ class Session:
             self.state, self.done, self.undone, self.version = before
             raise
 
-    def check_disk(self) -> None:
-        """Raise if the run is gone; if something else changed the map, take that over and raise Conflict."""
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other programs from changing the run's maps and labels; raise if the run is gone."""
         if not (self.path.parent / rundir.MANIFEST).exists():
             raise RunError(f"{self.path.parent} is gone: the map cannot be saved there.")
+        with rundir.locked(self.path.parent, "map"):
+            yield
+
+    def check_disk(self) -> None:
+        """If something else changed the map, take that over and raise Conflict; call it while `locked`."""
         found = self._read()
         if found is not None and found != self._on_disk:
             self.state = MapState.of(read_map(self.path, self.state.topic_map.topics))
@@ -130,7 +140,7 @@ class Session:
             raise RunError(f"Cannot read {self.path}: {error.strerror or error}.") from error
 
     def save(self) -> None:
-        """Write the file beside the map, then the map, each in one step."""
+        """Write the file beside the map, then the map, each in one step; call it while `locked`."""
         data = (json.dumps(self.state.topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
         self._write_studio_file(data)
         if self._saved_before:
@@ -155,7 +165,7 @@ class Session:
         if self.read_only or not (self._saved_before or finished):
             return
         self.touch()
-        with contextlib.suppress(Conflict):  # what another program wrote stands
+        with contextlib.suppress(Conflict), self.locked():  # what another program wrote stands
             self.check_disk()
             self.save()
 

@@ -7,7 +7,9 @@ probabilities of the sample and of the labelled segments are computed once, when
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,8 @@ FIRST_ESTIMATE = 20
 """With this many labels of one's own there is a first, rough estimate."""
 PREVIEWED = 10
 LONGEST_TEXT = 2_000
+Label = tuple[str, str]
+"""A segment and its aspect."""
 
 
 class Studio:
@@ -43,7 +47,7 @@ class Studio:
         self.matrix = detector.teacher_.topics.detach().numpy()  # K×D
         self.shares = np.array([item.share for item in detector.topics_.items])
         self.dev: effect.Dev | None = None
-        self.own: list[tuple[str, str]] | None = None  # labels given on the page; None if a dev set was given
+        self.own: list[Label] | None = None  # labels given on the page; None if a dev set was given
         self.asked: list[int] = []
         self.card = lru_cache(None)(self._card)
 
@@ -55,9 +59,7 @@ class Studio:
 
     def use_own_labels(self) -> None:
         """Continue with the labels given on the page before, or start with none."""
-        path = self.run / rundir.DEV
-        gold = scores.read_gold(path) if path.exists() else scores.Gold((), ())
-        self.own = [(text, min(aspects)) for text, aspects in zip(gold.texts, gold.aspects, strict=True)]
+        self.own = read_labels(self.run)
         place = {text: row for row, text in enumerate(self.sample.texts)}
         self.asked = [place[text] for text, _ in self.own if text in place]
         self._estimate()
@@ -207,22 +209,34 @@ class Studio:
         if aspect is not None and aspect not in self.topic_map.aspects:
             raise MapError(f"There is no aspect {aspect!r}. Add it first.")
         if aspect is not None:
-            self._keep_labels([*self.own, (self.sample.texts[row], aspect)])
+            self._keep_labels(lambda labels: [*labels, (self.sample.texts[row], aspect)])
         self.asked.append(row)
         return {"question": self.question(), "state": self.state()}
 
     def take_back(self) -> dict[str, Any]:
         """Forget the last label and ask again."""
         if self.own:
-            text = self.own[-1][0]
-            self._keep_labels(self.own[:-1])
-            self.asked = [row for row in self.asked if self.sample.texts[row] != text]
+            last = self.own[-1]
+            self._keep_labels(lambda labels: [label for label in labels if label != last])
+            self.asked = [row for row in self.asked if self.sample.texts[row] != last[0]]
         return {"question": self.question(), "state": self.state()}
 
-    def _keep_labels(self, labels: list[tuple[str, str]]) -> None:
-        self.session.check_disk()
-        rows = ({"text": text, "aspects": [name]} for text, name in labels)
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write_atomic(self.run / rundir.DEV, "".join(lines).encode())
+    def _keep_labels(self, change: Callable[[list[Label]], list[Label]]) -> None:
+        """Change the labels in the file, where another page may have added some."""
+        with self.session.locked():
+            self.session.check_disk()
+            labels = change(read_labels(self.run))
+            rows = ({"text": text, "aspects": [name]} for text, name in labels)
+            lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            write_atomic(self.run / rundir.DEV, "".join(lines).encode())
         self.own = labels
         self._estimate()
+
+
+def read_labels(run: Path) -> list[Label]:
+    """Return the labels given on the page before: segments with their aspects."""
+    path = run / rundir.DEV
+    if not path.exists() or not path.stat().st_size:
+        return []
+    gold = scores.read_gold(path)
+    return [(text, min(aspects)) for text, aspects in zip(gold.texts, gold.aspects, strict=True)]
