@@ -237,9 +237,7 @@ def test_nothing_fitted_is_nothing_to_save(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_a_second_fit_into_one_run_is_refused_while_the_first_works(
-    texts: list[str], tmp_path: Path
-) -> None:
+def test_a_second_fit_into_one_run_is_refused_while_the_first_works(texts: list[str], tmp_path: Path) -> None:
     refused = []
 
     def second(stage: str, done: float) -> None:
