@@ -20,6 +20,7 @@ from aspectra import rundir
 from aspectra.config import PrepareConfig
 from aspectra.errors import InputError
 from aspectra.sampling import Reservoir, keys
+from aspectra.text.code import REPEATED, code_signs
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import Tokens, extract, known, lemmas
 from aspectra.text.write import write_frames
@@ -27,10 +28,6 @@ from aspectra.text.write import write_frames
 KNOWN_SHARE = 0.6
 """A review of FEW words or more is in another language if its share of dictionary words is smaller."""
 FEW = 5
-CODE = r"[{}<>=;|\\_\[\]]"
-CODE_SHARE = 0.05
-"""A segment of CODE_LENGTH characters or more is pasted code if its share of CODE symbols is larger."""
-CODE_LENGTH = 40
 CACHE = 1_000_000
 
 
@@ -198,7 +195,7 @@ def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) 
     rows = sample.rows()
     codes = rows["codes"].explode().drop_nulls().to_numpy()
     tokens = Tokens(list(table.number), codes, rows["codes"].list.len().to_numpy().astype(np.int32))
-    return index_segments(rows.drop("codes", "key"), tokens, config, segments)
+    return index_segments(repeated_code(rows.drop("codes", "key")), tokens, config, segments)
 
 
 def tokenised(
@@ -212,13 +209,16 @@ def tokenised(
         frame = frame.with_columns(wanted=wanted).filter(pl.col("wanted").any().over("review"))
         wanted = frame["wanted"].to_numpy()
     tokens = extract(frame["text"])
-    junk = is_code(frame["text"]).to_numpy() | foreign(frame["review"].to_numpy(), tokens, config.language)
-    frame = frame.with_columns(junk=junk & (not config.keep_junk)).filter(wanted)
+    signs = code_signs(frame["text"])
+    junk = (signs == 2) | foreign(frame["review"].to_numpy(), tokens, config.language)
+    wary = not config.keep_junk
+    frame = frame.with_columns(junk=junk & wary, doubtful=(signs == 1) & wary).filter(wanted)
     tokens = tokens if wanted.all() else extract(frame["text"])
     ends = np.concatenate([[0], np.cumsum(tokens.lengths, dtype=np.int64)])
     codes = arrow.LargeListArray.from_arrays(ends, table.renumber(tokens))
     return frame.select(
-        "review", "sentence", "text", "junk", "key", pl.Series("codes", codes, dtype=pl.List(pl.Int32))
+        *("review", "sentence", "text", "junk", "doubtful", "key"),
+        pl.Series("codes", codes, dtype=pl.List(pl.Int32)),
     )
 
 
@@ -252,10 +252,11 @@ def build_vocabulary(
     )
 
 
-def is_code(texts: pl.Series) -> pl.Series:
-    """Tell which segments look like pasted code or markup."""
-    length = texts.str.len_chars()
-    return (length >= CODE_LENGTH) & (texts.str.count_matches(CODE) > CODE_SHARE * length)
+def repeated_code(rows: pl.DataFrame) -> pl.DataFrame:
+    """Make junk what has a sign of code and stands in REPEATED reviews or more, word for word."""
+    doubtful = rows.filter("doubtful").select("text", "review").group_by("text").n_unique()
+    pasted = doubtful.filter(pl.col("review") >= REPEATED)["text"]
+    return rows.with_columns(junk=pl.col("junk") | pl.col("text").is_in(pasted.implode())).drop("doubtful")
 
 
 def foreign(reviews: np.ndarray, tokens: Tokens, language: str) -> np.ndarray:

@@ -33,21 +33,25 @@ def command(
     source = show.open_source(files, text_column, None, encoding, quiet)
     show.note("Loading …", quiet)
     from aspectra.detector import AspectDetector
+    from aspectra.text.code import code_signs
 
     with show.stages(STAGE_LABELS, quiet) as progress:
         detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
     for line in source.skipped.summary():
         show.note(line, quiet)
     corpus = detector.corpus_
-    junk = int(corpus.segments["junk"].sum())
+    junk = corpus.segments.filter("junk")["text"]
+    code = int((code_signs(junk) > 0).sum())
     if len(corpus.segments) < corpus.seen:
         show.note(
             f"Learnt from a random sample of the {corpus.seen:,} segments; raise --max-segments for more.",
             quiet,
         )
+    if code:
+        show.note(f"{code:,} segments of pasted code or markup left out.", quiet)
     show.note(
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments "
-        f"({junk:,} of them code or another language, not trained on), "
+        f"({len(junk) - code:,} of them in another language, not trained on), "
         f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\nNext: aspectra topics {run}",
         quiet,
     )
