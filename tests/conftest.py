@@ -30,6 +30,7 @@ from aspectra.sample import Sample, generate, write
 from aspectra.scores import Gold
 from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
+from aspectra.topicmap.topicmap import Choice, TopicMap
 
 FLAGS = [
     "--no-sandbox",
@@ -49,12 +50,22 @@ SMALL = {
     "learning_factor": 4.0,
 }
 """Settings with which the sample's topics are learnt in seconds."""
+TINY = {"n_topics": 4, "min_count": 3, "vector_size": 8, "vector_epochs": 1, "steps": 5}
+"""Settings of the quickest fit; its topics mean nothing."""
+AT = "2024-05-01T10:00:00+00:00"
+"""When the choices of test maps were made."""
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def as_flags(settings: dict[str, Any]) -> list[str]:
     """Write settings as options of a command."""
     return [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+
+
+def make_map(*aspects: str | None, names: tuple[str, ...] = ("Image", "Sound"), by: str = "Ada") -> TopicMap:
+    """Map topics 0, 1, … to these aspects; None leaves a topic out."""
+    choices = tuple(Choice(topic, aspect, ("word",), by, AT) for topic, aspect in enumerate(aspects))
+    return TopicMap(names, choices, "print")
 
 
 def make_encoder(folder: Path, sample: Sample, width: int = 32) -> Path:

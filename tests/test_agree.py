@@ -1,20 +1,11 @@
 from pathlib import Path
 
 import pytest
+from conftest import make_map
 
 from aspectra.errors import MapError
 from aspectra.topicmap.agree import agreed, compare, kappa, map_path, read_other_maps
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, write_map
-
-AT = "2024-05-01T10:00:00+00:00"
-
-
-def make_map(*aspects: str | None, by: str = "Ada") -> TopicMap:
-    return TopicMap(
-        ("Image", "Sound"),
-        tuple(Choice(topic, aspect, ("word",), by, AT) for topic, aspect in enumerate(aspects)),
-        "print",
-    )
+from aspectra.topicmap.topicmap import SUGGESTION, write_map
 
 
 def test_kappa_equals_scikit_learn() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from conftest import TINY, as_flags
 
 from aspectra import rundir
 from aspectra.rundir import RunDir
 from aspectra.sample import Sample
 
-TINY = ["--n-topics=4", "--min-count=3", "--vector-size=8", "--vector-epochs=1", "--steps=5"]
 Aspectra = Callable[..., Any]
 
 
@@ -75,7 +75,7 @@ UNUSABLE: dict[str, tuple[str, bytes, str]] = {
 def test_fit_refuses(refused: Callable[..., str], tmp_path: Path, case: str) -> None:
     name, content, message = UNUSABLE[case]
     (tmp_path / name).write_bytes(content)
-    assert message in refused("fit", tmp_path / name, "--run", tmp_path / "new", *TINY)
+    assert message in refused("fit", tmp_path / name, "--run", tmp_path / "new", *as_flags(TINY))
 
 
 @pytest.mark.parametrize("case", [case for case in UNUSABLE if case not in ("emoji only", "three reviews")])
@@ -91,7 +91,7 @@ def test_a_fit_that_is_refused_leaves_a_finished_run_as_it_was(
     refused: Callable[..., str], own_run: Path, tmp_path: Path, case: str
 ) -> None:
     (tmp_path / "x.txt").write_bytes(UNUSABLE[case][1])
-    assert "fewer than 4 topics" in refused("fit", tmp_path / "x.txt", "--run", own_run, *TINY)
+    assert "fewer than 4 topics" in refused("fit", tmp_path / "x.txt", "--run", own_run, *as_flags(TINY))
 
 
 def test_latin_1_works_when_it_is_said(aspectra: Aspectra, run: Path, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_fit_does_not_write_into_a_folder_that_is_no_run(
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     (tmp_path / "file").write_text("precious")
-    assert message in refused("fit", sample_files / "reviews.csv", "--run", tmp_path / place, *TINY)
+    assert message in refused("fit", sample_files / "reviews.csv", "--run", tmp_path / place, *as_flags(TINY))
 
 
 def test_outputs_that_cannot_be_written(
@@ -208,7 +208,7 @@ def test_outputs_that_cannot_be_written(
     (tmp_path / "file").write_text("precious")
     reviews = sample_files / "reviews.csv"
     assert "Cannot write" in refused("label", run, reviews, "-o", tmp_path / "file" / "out.csv")
-    assert "Cannot write" in refused("fit", reviews, "--run", tmp_path / "file" / "run", *TINY)
+    assert "Cannot write" in refused("fit", reviews, "--run", tmp_path / "file" / "run", *as_flags(TINY))
     assert "the output must end in .parquet, .csv, .jsonl" in refused(
         "label", run, reviews, "-o", tmp_path / "out.xls"
     )
@@ -247,7 +247,7 @@ def test_a_full_disk_leaves_the_earlier_output(
 def test_a_full_disk_during_fit_is_one_line_and_the_fit_goes_on_later(
     aspectra: Aspectra, full_disk: Callable, sample_files: Path, tmp_path: Path, size: int
 ) -> None:
-    words = ["fit", sample_files / "reviews.csv", "--run", tmp_path / "run", "--quiet", *TINY]
+    words = ["fit", sample_files / "reviews.csv", "--run", tmp_path / "run", "--quiet", *as_flags(TINY)]
     full_disk(size)
     answer = aspectra(*words)
     assert (answer.code, answer.err.count("\n")) == (1, 1)

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 import typer
-from conftest import SMALL, as_flags
+from conftest import SMALL, TINY, as_flags
 from typer.testing import CliRunner
 
 from aspectra.cli import app
@@ -21,7 +21,6 @@ from aspectra.detector import AspectDetector
 from aspectra.sample import ASPECTS, Sample
 from aspectra.text.read import Source
 
-TINY = ["--n-topics=4", "--min-count=3", "--vector-size=8", "--vector-epochs=1", "--steps=5"]
 COMMANDS = typer.main.get_command(app).commands
 REVIEWS = pl.DataFrame(
     {"stars": [5, 1], "text": ["Nice crema. Loud pump!", "Sent it back."], "id": ["b", "a"]}
@@ -110,7 +109,7 @@ def test_wrong_usage_is_exit_code_2(aspectra: Aspectra, words: list[str]) -> Non
 def test_ctrl_c_is_exit_code_130_and_one_line(
     aspectra: Aspectra, sample_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["fit", sample_files / "reviews.csv", "--run", tmp_path / "run", "--quiet", *TINY]
+    words = ["fit", sample_files / "reviews.csv", "--run", tmp_path / "run", "--quiet", *as_flags(TINY)]
     with monkeypatch.context() as patch:
         patch.setattr("aspectra.fitting.learn_vectors", lambda *_: signal.raise_signal(signal.SIGINT))
         answer = aspectra(*words)
@@ -134,7 +133,7 @@ def test_quiet_commands_say_nothing(
     run = tmp_path / "run"
     for words in (
         ["sample", tmp_path / "sample", "--reviews", 5],
-        ["fit", sample_files / "reviews.csv", "--run", run, *TINY],
+        ["fit", sample_files / "reviews.csv", "--run", run, *as_flags(TINY)],
         ["map", run, "--dev", sample_files / "dev.jsonl"],
         ["label", run, reviews, "-o", tmp_path / "labelled.csv"],
     ):
@@ -244,7 +243,7 @@ def test_fit_and_label_read_the_column_they_are_told(
 
 
 def test_a_finished_fit_is_not_done_again(aspectra: Aspectra, sample_files: Path, tmp_path: Path) -> None:
-    words = ["fit", sample_files / "reviews.csv", "--run", tmp_path / "run", *TINY]
+    words = ["fit", sample_files / "reviews.csv", "--run", tmp_path / "run", *as_flags(TINY)]
     assert aspectra(*words).code == 0
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
     assert aspectra(*words).code == 0

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import TINY
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
@@ -20,7 +21,6 @@ from aspectra.errors import ConfigError, InputError, MapError, RunError
 from aspectra.sample import ASPECTS, SEEDS, generate
 from aspectra.scores import Gold, score
 
-TINY = {"n_topics": 4, "min_count": 3, "vector_size": 8, "vector_epochs": 1, "steps": 5}
 SEGMENTS = ["The crema tastes bitter.", "The pump is so loud!", "👍👍", "", "I bought it in May."]
 
 

@@ -1,24 +1,18 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from conftest import make_map
 
 from aspectra.config import GENERAL
 from aspectra.scores import score
 from aspectra.studio.effect import FIGURES, Dev, present, trials
 from aspectra.topicmap.gamma import label_beta
-from aspectra.topicmap.topicmap import Choice, TopicMap
+from aspectra.topicmap.topicmap import TopicMap
 
 NAMES = ("Image", "Sound", GENERAL)
-AT = "2024-05-01T10:00:00+00:00"
-
-
-def make_map(*aspects: str | None) -> TopicMap:
-    return TopicMap(
-        NAMES,
-        tuple(Choice(topic, aspect, ("word",), "Ada", AT) for topic, aspect in enumerate(aspects)),
-        "print",
-    )
+three_aspects = partial(make_map, names=NAMES)
 
 
 def make_dev(seed: int = 0, n: int = 120, several: bool = False) -> Dev:
@@ -32,7 +26,7 @@ def make_dev(seed: int = 0, n: int = 120, several: bool = False) -> Dev:
     return Dev.of(beta, gold, np.full(5, 0.2), seed)
 
 
-MAP = make_map("Image", "Sound", None, GENERAL, "Image")
+MAP = three_aspects("Image", "Sound", None, GENERAL, "Image")
 
 
 def labels(dev: Dev, topic_map: TopicMap) -> list[str]:
@@ -71,7 +65,7 @@ def test_every_aspect_and_leaving_out_is_tried_and_the_present_choice_changes_no
 def test_an_interval_holds_its_estimate_and_a_large_gain_lies_outside_the_noise() -> None:
     beta = np.tile([[0.9, 0.1], [0.1, 0.9]], (60, 1))
     dev = Dev.of(beta, [frozenset(["Image"]), frozenset(["Sound"])] * 60, np.full(2, 0.5))
-    value, low, high = trials(dev, make_map("Image", "Image"), 1, {})[1].change["f1_micro"]
+    value, low, high = trials(dev, three_aspects("Image", "Image"), 1, {})[1].change["f1_micro"]
     assert value == pytest.approx(0.5)
     assert 0.3 < low < value < high < 0.7
 
@@ -97,12 +91,14 @@ def test_labels_follow_a_renamed_aspect() -> None:
 
 def test_labels_that_the_map_lacks_are_always_wrong_and_named() -> None:
     dev = make_dev()
-    without = TopicMap(("Sound", GENERAL), make_map("Sound", "Sound", None, GENERAL, None).choices, "print")
+    without = TopicMap(
+        ("Sound", GENERAL), three_aspects("Sound", "Sound", None, GENERAL, None).choices, "print"
+    )
     found = present(dev, without, {})
     assert found["unmapped_gold"] == {"Image": sum("Image" in names for names in dev.gold)}
     assert found["f1"][found["aspects"].index("Image")] == 0
 
 
 def test_an_empty_map_has_figures_too() -> None:
-    found = present(make_dev(), make_map(*[None] * 5), {})
+    found = present(make_dev(), three_aspects(*[None] * 5), {})
     assert all(0 <= low <= high <= 1 for _, low, high in found["figures"].values())

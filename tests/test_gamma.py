@@ -1,22 +1,15 @@
 import numpy as np
 import polars as pl
 import pytest
+from conftest import make_map
 
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
 from aspectra.topicmap.gamma import entropy, label_beta, margin
-from aspectra.topicmap.topicmap import Choice, TopicMap
 
-AT = "2024-05-01T10:00:00+00:00"
 SHARES = np.array([0.1, 0.2, 0.3, 0.4])
 BETA = np.array([[0.3, 0.3, 0.4, 0.0], [0.1, 0.1, 0.2, 0.6], [np.nan] * 4], dtype=np.float32)
 KNOWN = np.array([5, 2, 0])
-
-
-def make_map(*aspects: str | None, names: tuple[str, ...] = ("Image", "Sound")) -> TopicMap:
-    return TopicMap(
-        names, tuple(Choice(number, aspect, (), "Ada", AT) for number, aspect in enumerate(aspects)), "print"
-    )
 
 
 def label(*aspects: str | None, only: tuple[str, ...] | None = None, beta: np.ndarray = BETA) -> pl.DataFrame:
