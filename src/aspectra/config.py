@@ -1,10 +1,8 @@
 """Every setting that changes a result: its default, meaning, range and the paper's value, each once.
 
-One frozen dataclass per stage. `FitConfig` holds all stages of `aspectra fit` in one flat object: it
-*is* a `PrepareConfig`, a `VectorsConfig`, a `TeacherConfig` and a `TopicsConfig`, so each stage takes the type
-it needs.
-`StudentConfig` is for `aspectra distill`. The flags of both commands and docs/config.md are generated
-from here.
+One frozen dataclass per stage. `FitConfig` holds all stages of `aspectra fit` in one flat object and is a
+subclass of each, so a stage takes the type it needs. `StudentConfig` is for `aspectra distill`. The flags of
+both commands and docs/config.md are generated from here.
 """
 
 from __future__ import annotations
