@@ -181,7 +181,7 @@ def test_a_malformed_choice_says_what_is_wrong(change: dict[str, Any], message: 
         (("Image", "image"), "there twice"),
         ((" ",), "printable text"),
         (("x" * 61,), "at most 60 characters"),
-        (("Unmapped",), "is reserved"),
+        (("Unmapped",), "are reserved"),
         (("general",), "spelled 'General'"),
     ],
 )

@@ -20,6 +20,8 @@ STARTS = ("auto", "words", "segments")
 UNITS = ("share", "nats")
 KEYWORDS = ("frequent", "paper")
 GENERAL = "General"
+NOT_REVIEW = "Not a review"
+"""What a person may choose for topics of code, spam or other languages: marked, and left out of shares."""
 MODEL_SIZE = 1e5
 """The model size in the learning rate's formula; fixed, because `learning_factor` scales the same number."""
 LARGEST_SEED = 2**32 - 2

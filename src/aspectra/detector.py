@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from aspectra.corpus import Corpus, Vocabulary
 from aspectra.errors import MapError, RunError
 from aspectra.fitting import Fitted, Reviews, fit_stages
 from aspectra.labelling.labeller import Labeller, StudentLabeller, TeacherLabeller
-from aspectra.progress import Progress, quiet
+from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold, read_gold
 from aspectra.student.model import Student
@@ -26,7 +26,9 @@ from aspectra.teacher.model import Teacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
+from aspectra.topicmap.aspects import Aspect, of_words, read_aspects
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
+from aspectra.topicmap.by_names import BUNDLED, find_encoder
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Choice, TopicMap
 from aspectra.topics import Topics
@@ -97,7 +99,8 @@ class AspectDetector(BaseEstimator):
         home = RunDir(run) if run is not None else None
         with home.writing() if home else contextlib.nullcontext():
             self.fitted_ = fit_stages(source, self.config, home, progress)
-        for name in ("dev_estimate_", "student_folder_", "student_"):  # they were for other topics
+        made_for_other_topics = ("dev_estimate_", "suggested_", "student_folder_", "student_")
+        for name in made_for_other_topics:
             self.__dict__.pop(name, None)
         return self
 
@@ -157,33 +160,42 @@ class AspectDetector(BaseEstimator):
 
     def suggest_map(
         self,
-        aspects: Sequence[str] | None = None,
+        aspects: Sequence[str | Aspect] | Path | str | None = None,
         *,
         seeds: Mapping[str, Sequence[str]] | None = None,
         dev: Gold | Path | str | None = None,
+        encoder: str = BUNDLED,
+        choices: Mapping[int, str | None] | None = None,
+        progress: Progress = quiet,
     ) -> Self:
-        """Map topics by a suggestion. Labelled segments give the best one, names alone only a first draft.
+        """Map topics by a suggestion: from the aspects' names, or from labelled segments.
 
-        - `aspects`: the names of the aspects; by default those of `seeds` or `dev`.
-        - `seeds`: words for each aspect: `{"Image": ["picture", "color"]}`.
+        - `aspects`: names, `Aspect`s, or the path of an aspects.toml; by default the aspects of `dev`.
+        - `seeds`: words for each aspect, instead of `aspects`: `{"Image": ["picture", "color"]}`.
         - `dev`: labelled segments: a file for `read_gold`, or what it returned.
+        - `encoder`: compares names and segments; "none" compares words alone.
+        - `choices`: what a person decided, topic → aspect; what is learnt from names respects it.
+
+        `suggested_` then has the suggestions with their flags, and notes on aspects that nothing speaks of.
         """
         dev = read_gold(dev) if isinstance(dev, str | Path) else dev
-        names = tuple(aspects or seeds or (sorted(set().union(*dev.aspects)) if dev else ()))
-        if not names:
-            raise MapError("Nothing to map to: give aspects, seeds or dev.")
-        labelled = (
-            LabelledSegments(self.topic_probabilities(pl.Series(dev.texts)), dev.aspects) if dev else None
-        )
-        suggestions = suggest(self.topics_, self.vectors_, names, seeds, labelled, self.seed)
+        wanted = find_aspects(aspects, seeds, dev)
+        names = tuple(aspect.name for aspect in wanted)
+        labelled = sample = None
+        note = ""
+        if dev:
+            labelled = LabelledSegments(self.topic_probabilities(pl.Series(dev.texts)), dev.aspects)
+        else:
+            loaded, note = find_encoder(encoder)
+            sample = self.fitted_.names_sample(loaded, progress_of("features", progress))
+        found = suggest(self.topics_, wanted, sample, labelled, self.seed, choices=choices)
+        self.suggested_ = found if not note else replace(found, notes=(note, *found.notes))
         if labelled:
             self.dev_estimate_ = expected_scores(labelled, names, self.seed)
         at = topicmap.now()
-        choices = [
-            Choice(item.id, advice.aspect, item.keywords, topicmap.SUGGESTION, at, advice.why)
-            for item, advice in zip(self.topics_.items, suggestions, strict=True)
-        ]
-        self.topic_map_ = TopicMap(names, tuple(choices), self.topics_.fingerprint)
+        pairs = zip(self.topics_.items, found.suggestions, strict=True)
+        made = tuple(advice.choice(item.keywords, at) for item, advice in pairs)
+        self.topic_map_ = TopicMap(names, made, self.topics_.fingerprint)
         return self
 
     def topic_probabilities(self, segments: Any) -> np.ndarray:
@@ -239,3 +251,18 @@ class AspectDetector(BaseEstimator):
         if fitted.topic_map is not None and rundir.has_student(Path(path)):
             detector.student_folder_ = Path(path) / rundir.STUDENT
         return detector
+
+
+def find_aspects(
+    aspects: Sequence[str | Aspect] | Path | str | None,
+    seeds: Mapping[str, Sequence[str]] | None,
+    dev: Gold | None,
+) -> tuple[Aspect, ...]:
+    """Return the aspects to map to: as given, or else those of the labelled segments."""
+    if seeds:
+        return of_words(seeds)
+    if aspects is None and dev:
+        return tuple(Aspect(name) for name in sorted(set().union(*dev.aspects)))
+    if not aspects:
+        raise MapError("Nothing to map to: give aspects or dev.")
+    return read_aspects(aspects)

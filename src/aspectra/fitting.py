@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -24,15 +24,20 @@ from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfig, VectorsConfig
 from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import InputError, MapError, RunError
-from aspectra.progress import Progress, StageProgress, progress_of
+from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import RunDir, fingerprint
 from aspectra.teacher.encode import encode
 from aspectra.teacher.model import Teacher
 from aspectra.teacher.train import Trained, train
 from aspectra.text.memory import as_series
+from aspectra.topicmap.by_names import NamesSample, read_sample, sample_rows
+from aspectra.topicmap.evidence import Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
 from aspectra.vectors import WordVectors, learn_vectors
+
+if TYPE_CHECKING:
+    from aspectra.encoder.pretrained import Encoder
 
 STAGES = tuple(rundir.STAGE_FILES)
 Made = TypeVar("Made")
@@ -83,6 +88,18 @@ class Fitted:
     def topic_probabilities(self, segments: Any) -> np.ndarray:
         """Return β for segments, N×K; NaN where no word is known."""
         return self.read(as_series(segments))[0]
+
+    def reader(self, encoder: Encoder | None = None) -> Reader:
+        """Return what reads segments and aspects for the learner of names.py."""
+        embed = encoder.means if encoder else None
+        return Reader(self.vocabulary, self.vectors.matrix, self.topic_probabilities, embed)
+
+    def names_sample(self, encoder: Encoder | None = None, progress: StageProgress = unseen) -> NamesSample:
+        """Read the segments that aspects are learnt from; what the encoder makes of them is kept in the run."""
+        rows = sample_rows(self.corpus, self.config.min_tokens, self.config.seed)
+        texts = self.corpus.segments["text"].gather(rows).to_list()
+        folder = self.segments / rundir.FEATURES if isinstance(self.segments, RunDir) else None
+        return read_sample(self.reader(encoder), texts, encoder, folder, progress)
 
     def with_map(self, topic_map: TopicMap) -> Fitted:
         """Return a copy with another topic map; a corpus that was read stays read."""

@@ -14,6 +14,10 @@ def quiet(stage: str, done: float) -> None:
     """Report progress to nobody."""
 
 
+def unseen(done: float) -> None:
+    """Report the progress of one stage to nobody."""
+
+
 def progress_of(stage: str, progress: Progress) -> StageProgress:
     """Return the progress of one stage."""
     return lambda done: progress(stage, done)

@@ -41,6 +41,7 @@ TOPIC_MAP = "topic_map.json"
 MAP_HISTORY = "map-history"
 STUDIO = "studio.json"
 DEV = "dev.jsonl"
+ASPECTS = "aspects.toml"
 
 # The student, in a folder of the run; its config.json is its own. CARD is the model card, for people.
 STUDENT = "student"

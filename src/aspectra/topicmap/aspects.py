@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
 from aspectra.rundir import write_atomic
-from aspectra.topicmap.topicmap import check_aspects
+from aspectra.topicmap.topicmap import check_aspects, free_history_name
 
 KEYS = ("about", "words", "examples")
 LONGEST_EXAMPLE = 60
@@ -33,12 +34,13 @@ class Aspect:
     examples: tuple[str, ...] = ()
 
 
-def read_aspects(given: str | Path | Sequence[str]) -> tuple[Aspect, ...]:
-    """Read names separated by commas, a list of names, or the path of a TOML file."""
+def read_aspects(given: str | Path | Sequence[str | Aspect]) -> tuple[Aspect, ...]:
+    """Read names separated by commas, a list of names or aspects, or the path of a TOML file."""
     if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
         return read_file(Path(given))
     names = given.split(",") if isinstance(given, str) else given
-    return checked([Aspect(name.strip()) for name in names if name.strip()], "--aspects")
+    listed = [name if isinstance(name, Aspect) else Aspect(name.strip()) for name in names]
+    return checked([aspect for aspect in listed if aspect.name], "--aspects")
 
 
 def read_file(path: Path) -> tuple[Aspect, ...]:
@@ -106,4 +108,30 @@ def quoted(text: str) -> str:
 
 
 def write_aspects(path: Path, aspects: Iterable[Aspect]) -> None:
-    write_atomic(path, to_toml(aspects).encode())
+    """Replace the file in one step and keep the version before it in map-history/; skip if nothing changed."""
+    data = to_toml(aspects).encode()
+    previous = path.read_bytes() if path.exists() else None
+    if previous == data:
+        return
+    if previous is not None:
+        write_atomic(free_history_name(path), previous)
+    write_atomic(path, data)
+
+
+def aspects_of_run(run: Path) -> tuple[Aspect, ...]:
+    """Read the aspects that a run keeps; none if it has no such file yet."""
+    path = run / rundir.ASPECTS
+    return read_file(path) if path.exists() else ()
+
+
+def described(names: Iterable[str], known: Iterable[Aspect]) -> tuple[Aspect, ...]:
+    """Return an aspect for each name, with what is known of it already; General is left out."""
+    found = {aspect.name.casefold(): aspect for aspect in known}
+    return tuple(
+        replace(found.get(name.casefold(), Aspect(name)), name=name) for name in names if name != GENERAL
+    )
+
+
+def of_words(words: Mapping[str, Sequence[str]]) -> tuple[Aspect, ...]:
+    """Return aspects from {name: words}."""
+    return checked([Aspect(name, words=tuple(given)) for name, given in words.items()], "The words")

@@ -1,19 +1,20 @@
 """The one function that suggests a map, whoever asks, and proposals for names when there are none.
 
-`suggest` takes the best evidence it is given: labelled segments (`by_labels`), else the aspects' seed words
-or names (`by_words`). A further way to suggest gets a module of its own and one more branch in `suggest`.
+`suggest` takes the best evidence it is given: labelled segments (`by_labels`), else the aspects' names and
+what else is said of them (`by_names`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.corpus import Vocabulary
+from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import FOLDS, LabelledSegments, suggest_by_labels
-from aspectra.topicmap.by_words import Seeds, known_words, suggest_by_words
+from aspectra.topicmap.by_names import NamesSample, Suggested, suggest_by_names
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
 from aspectra.vectors import WordVectors
@@ -23,28 +24,26 @@ FEWEST_GROUPS, MOST_GROUPS = 3, 9
 
 def suggest(
     topics: Topics,
-    vectors: WordVectors,
-    aspects: Sequence[str],
-    seeds: Seeds | None = None,
+    aspects: Sequence[Aspect],
+    sample: NamesSample | None,
     labelled: LabelledSegments | None = None,
     seed: int = 0,
     strict: bool = True,
-) -> list[Suggestion]:
+    choices: Mapping[int, str | None] | None = None,
+) -> Suggested:
     """Suggest an aspect, General or nothing for each topic, in their order.
 
-    Unless `strict`, labels of other aspects and aspects without a known word are skipped instead of refused;
-    where nothing is left to go by, a topic gets a suggestion without aspect and reason.
+    Unless `strict`, labels of other aspects are skipped instead of refused. Where nothing is left to go by, a
+    topic gets a suggestion without aspect and reason. `choices` are a person's, which names respect.
     """
+    names = [aspect.name for aspect in aspects]
     if not strict:
-        labelled, order = usable_labels(labelled, aspects)
-        if labelled is not None:
-            return suggest_by_labels(labelled, order, seed)
-        aspects, seeds = usable_words(aspects, seeds or {}, vectors)
-        if not aspects:
-            return [Suggestion(item.id, None, "general", 0.0, "") for item in topics.items]
-    elif labelled is not None:
-        return suggest_by_labels(labelled, aspects, seed)
-    return suggest_by_words(topics, vectors, aspects, seeds)
+        labelled, names = usable_labels(labelled, names)
+    if labelled is not None:
+        return Suggested(suggest_by_labels(labelled, names, seed))
+    if sample is None or not any(aspect.name != GENERAL for aspect in aspects):
+        return Suggested([Suggestion(item.id, None, "general", 0.0, "") for item in topics.items])
+    return suggest_by_names(topics, aspects, sample, choices)
 
 
 def usable_labels(
@@ -57,13 +56,6 @@ def usable_labels(
         return None, []
     gold = [labelled.gold[row] & allowed for row in rows]
     return LabelledSegments(labelled.beta[rows], gold), sorted(set().union(*gold) | set(aspects))
-
-
-def usable_words(aspects: Sequence[str], seeds: Seeds, vectors: WordVectors) -> tuple[list[str], Seeds]:
-    """Keep the aspects of which a word is known, with their seed words."""
-    known = set(vectors.words)
-    kept = [name for name in aspects if name != GENERAL and known_words(seeds.get(name, [name]), known)]
-    return kept, {name: seeds[name] for name in kept if name in seeds}
 
 
 def propose_aspects(

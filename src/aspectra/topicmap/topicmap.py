@@ -2,8 +2,9 @@
 
 The paper calls it high-resolution selective mapping. As JSON: {"version": 1, "topics": fingerprint,
 "aspects": [names], "choices": [{topic, aspect, keywords, by, at, why}]}, one choice per topic, in order;
-aspect null for an unmapped topic. `General` is always allowed and stands last. What a person chose is never
-overwritten unless told to, and replaced versions are kept in map-history/.
+aspect null for an unmapped topic. Version 2 may have `shares` in a suggested choice, for a topic that speaks of
+several aspects, and the choice `Not a review`. `General` is always allowed and stands last. What a person
+chose is never overwritten unless told to, and replaced versions are kept in map-history/.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from typing import Any, Self
 import numpy as np
 
 from aspectra import rundir
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
 from aspectra.rundir import write_atomic
 
-VERSION = 1
+VERSION = 2
+"""Version 1 has neither shares nor Not a review; a map that needs neither is still written as version 1."""
 UNMAPPED = "unmapped"
 SUGGESTION = "suggestion"
+RESERVED = (UNMAPPED, NOT_REVIEW.casefold())
 LONGEST_NAME = 60
 
 
@@ -38,7 +41,8 @@ def now() -> str:
 class Choice:
     """The aspect of one topic, None if it is unmapped.
 
-    `by` is "suggestion" or a person's name, `at` a time as ISO 8601 in UTC.
+    `by` is "suggestion" or a person's name, `at` a time as ISO 8601 in UTC. `shares` are of a suggestion only:
+    (aspect, weight) pairs of a topic that speaks of several; the weights sum to 1.
     """
 
     topic: int
@@ -47,17 +51,29 @@ class Choice:
     by: str
     at: str
     why: str = ""
+    shares: tuple[tuple[str, float], ...] = ()
 
     @property
     def by_person(self) -> bool:
         """Whether a person chose it; otherwise it is only suggested, and open."""
         return self.by != SUGGESTION
 
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each aspect that the topic speaks of; empty if it speaks of none."""
+        if self.aspect is None or self.aspect == NOT_REVIEW:
+            return {}
+        return dict(self.shares) or {self.aspect: 1.0}
+
     def to_dict(self) -> dict[str, Any]:
-        return {**dataclasses.asdict(self), "keywords": list(self.keywords)}
+        values = {**dataclasses.asdict(self), "keywords": list(self.keywords), "shares": dict(self.shares)}
+        if not self.shares:
+            del values["shares"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
+        values = {"shares": {}, **values} if isinstance(values, dict) else values
         check_keys(values, {spec.name for spec in dataclasses.fields(cls)}, "A choice")
         check_types(
             values,
@@ -68,7 +84,8 @@ class Choice:
                 f"The keywords of topic {values['topic']} must be words, got {values['keywords']!r}."
             )
         check_time(values["at"])
-        return cls(**{**values, "keywords": tuple(values["keywords"])})
+        shares = read_shares(values["shares"], values["topic"])
+        return cls(**{**values, "keywords": tuple(values["keywords"]), "shares": shares})
 
 
 @dataclass(frozen=True)
@@ -76,6 +93,7 @@ class Suggestion:
     """What a topic's aspect could be; None means: leave it unmapped.
 
     `flag` is clear, general, ambiguous or incoherent; `confidence` lies between 0 and 1; `why` is a sentence.
+    `shares` are those of a `Choice`.
     """
 
     topic: int
@@ -83,6 +101,11 @@ class Suggestion:
     flag: str
     confidence: float
     why: str
+    shares: tuple[tuple[str, float], ...] = ()
+
+    def choice(self, keywords: tuple[str, ...], at: str) -> Choice:
+        """Return the choice that this is until a person decides."""
+        return Choice(self.topic, self.aspect, keywords, SUGGESTION, at, self.why, self.shares)
 
 
 @dataclass(frozen=True)
@@ -97,7 +120,7 @@ class TopicMap:
     topics: str
 
     def __post_init__(self) -> None:
-        chosen = {choice.aspect for choice in self.choices if choice.aspect is not None}
+        chosen = {aspect for choice in self.choices for aspect in choice.weights}
         specific = tuple(name for name in self.aspects if name != GENERAL)
         general = (GENERAL,) if GENERAL in chosen or GENERAL in self.aspects else ()
         object.__setattr__(self, "aspects", specific + general)
@@ -117,38 +140,50 @@ class TopicMap:
     @property
     def mapped(self) -> bool:
         """Whether any topic has an aspect; labelling needs one."""
-        return any(choice.aspect is not None for choice in self.choices)
+        return any(choice.weights for choice in self.choices)
 
     @property
     def fingerprint(self) -> str:
         """A fingerprint of what the map says, not of who said it or when."""
-        return rundir.fingerprint(self.topics, list(self.aspects), [choice.aspect for choice in self.choices])
+        shares = [choice.shares for choice in self.choices]
+        return rundir.fingerprint(
+            self.topics,
+            list(self.aspects),
+            [choice.aspect for choice in self.choices],
+            *([shares] if any(shares) else []),
+        )
 
     def matrix(self) -> np.ndarray:
-        """Return K×A zeros and ones, float32; the row of an unmapped topic is all zero."""
+        """Return K×A, float32, rows that sum to 1; the row of an unmapped topic is all zero."""
         column = {aspect: number for number, aspect in enumerate(self.aspects)}
         result = np.zeros((len(self.choices), len(self.aspects)), dtype=np.float32)
         for choice in self.choices:
-            if choice.aspect is not None:
-                result[choice.topic, column[choice.aspect]] = 1
+            for aspect, weight in choice.weights.items():
+                result[choice.topic, column[aspect]] = weight
         return result
+
+    def not_reviews(self) -> np.ndarray:
+        """Tell which topics (K) are no reviews: code, spam, other languages."""
+        return np.array([choice.aspect == NOT_REVIEW for choice in self.choices], dtype=bool)
 
     def with_choice(self, topic: int, aspect: str | None, by: str, why: str = "") -> Self:
         """Return a copy in which a person, or the suggestion, has now chosen the aspect of one topic."""
         if not 0 <= topic < len(self.choices):
             raise MapError(f"No topic {topic}: there are topics 0 to {len(self.choices) - 1}.")
-        chosen = dataclasses.replace(self.choices[topic], aspect=aspect, by=by, at=now(), why=why)
+        chosen = dataclasses.replace(self.choices[topic], aspect=aspect, by=by, at=now(), why=why, shares=())
         return dataclasses.replace(self, choices=(*self.choices[:topic], chosen, *self.choices[topic + 1 :]))
 
     def to_dict(self) -> dict[str, Any]:
         choices = [choice.to_dict() for choice in self.choices]
-        return {"version": VERSION, "topics": self.topics, "aspects": list(self.aspects), "choices": choices}
+        needs_2 = any(choice.shares or choice.aspect == NOT_REVIEW for choice in self.choices)
+        version = VERSION if needs_2 else 1
+        return {"version": version, "topics": self.topics, "aspects": list(self.aspects), "choices": choices}
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        if isinstance(values, dict) and values.get("version", VERSION) != VERSION:
+        if isinstance(values, dict) and values.get("version", VERSION) not in range(1, VERSION + 1):
             raise MapError(
-                f"The topic map has version {values['version']!r}, this program reads {VERSION}. "
+                f"The topic map has version {values['version']!r}, this program reads 1 to {VERSION}. "
                 "Update aspectra."
             )
         check_keys(values, {"version", "topics", "aspects", "choices"}, "A topic map")
@@ -167,6 +202,16 @@ def check_types(values: dict[str, Any], types: dict[str, Any]) -> None:
     for name, kind in types.items():
         if not isinstance(values[name], kind) or isinstance(values[name], bool):
             raise MapError(f"{name} of a topic map has the wrong type: {values[name]!r}.")
+
+
+def read_shares(values: Any, topic: int) -> tuple[tuple[str, float], ...]:
+    """Read {aspect: weight}."""
+    if not isinstance(values, dict) or not all(
+        isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight <= 1
+        for weight in values.values()
+    ):
+        raise MapError(f"The shares of topic {topic} must be aspects with weights from 0 to 1, got {values!r}.")
+    return tuple((aspect, float(weight)) for aspect, weight in values.items())
 
 
 def check_time(at: str) -> None:
@@ -188,9 +233,9 @@ def check_aspects(aspects: Sequence[str]) -> None:
             raise MapError(
                 f"An aspect's name has at most {LONGEST_NAME} characters, got {len(name)}: {name!r}."
             )
-        if name.casefold() == UNMAPPED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
+        if name.casefold() in RESERVED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
             raise MapError(
-                f"{name!r} cannot name an aspect: {UNMAPPED!r} is reserved, General is spelled {GENERAL!r}."
+                f"{name!r} cannot name an aspect: {UNMAPPED!r} and {NOT_REVIEW!r} are reserved, General is spelled {GENERAL!r}."
             )
         if name.casefold() in seen:
             raise MapError(
@@ -252,7 +297,7 @@ def free_history_name(path: Path) -> Path:
     folder = history_folder(path)
     time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     number = 1
-    while (name := folder / f"{time}-{number}.json").exists():
+    while (name := folder / f"{time}-{number}{path.suffix}").exists():
         number += 1
     return name
 
@@ -271,18 +316,18 @@ def merge(old: TopicMap | None, new: TopicMap, replace: bool = False) -> TopicMa
     choices = tuple(
         before if stays(before, after) else after for before, after in zip(kept, new.choices, strict=True)
     )
-    added = {
-        choice.aspect: None
-        for choice in choices
-        if choice.aspect is not None and choice.aspect not in new.aspects
-    }
+    used = (aspect for choice in choices for aspect in choice.weights)
+    added = {aspect: None for aspect in used if aspect not in new.aspects}
     return TopicMap(aspects=(*new.aspects, *added), choices=choices, topics=new.topics)
 
 
 def respell(choice: Choice, spelling: dict[str, str]) -> Choice:
     if choice.aspect is None:
         return choice
-    return dataclasses.replace(choice, aspect=spelling.get(choice.aspect.casefold(), choice.aspect))
+    shares = tuple((spelling.get(aspect.casefold(), aspect), weight) for aspect, weight in choice.shares)
+    return dataclasses.replace(
+        choice, aspect=spelling.get(choice.aspect.casefold(), choice.aspect), shares=shares
+    )
 
 
 def stays(before: Choice, after: Choice) -> bool:
