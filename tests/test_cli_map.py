@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from aspectra.sample import ASPECTS, SEEDS
+from aspectra.topicmap.aspects import Aspect, aspects_of_run, read_file
 from aspectra.topicmap.topicmap import read_map
 
 Aspectra = Callable[..., Any]
+WORDS = ("--encoder", "none")
 
 
 def test_a_map_is_suggested_from_seed_words_and_shown(
@@ -17,23 +19,57 @@ def test_a_map_is_suggested_from_seed_words_and_shown(
     (tmp_path / "seeds.toml").write_text(
         "".join(f"{json.dumps(name)} = {json.dumps(words)}\n" for name, words in SEEDS.items())
     )
-    answer = aspectra("map", own_run, "--seeds", tmp_path / "seeds.toml", "--replace")
+    answer = aspectra("map", own_run, "--seeds", tmp_path / "seeds.toml", "--replace", *WORDS)
     assert answer.code == 0
+    assert "--seeds is --aspects now" in answer.err
     topic_map = read_map(own_run / "topic_map.json")
     assert topic_map.aspects[:-1] == ASPECTS
     assert all(choice.aspect is None or choice.aspect in answer.out for choice in topic_map.choices)
-    assert aspectra("map", own_run).out.startswith(answer.out[:200])
+    assert [aspect.words for aspect in aspects_of_run(own_run)] == [tuple(words) for words in SEEDS.values()]
+
+
+def test_names_alone_make_a_map_with_one_line_per_topic(
+    aspectra: Aspectra, own_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = aspectra("map", own_run, "--aspects", ",".join(ASPECTS), "--replace", *WORDS)
+    lines = answer.out.splitlines()
+    assert [len(line) <= 80 for line in lines[:16]] == [True] * 16
+    assert sorted(int(line.split()[0]) for line in lines[:16]) == list(range(16))
+    assert lines[16].startswith("Shares of the segments: ")
+    assert f"Next: aspectra distill {own_run}" in answer.err
+    assert "% of its segments" not in answer.out
+    assert "% of its segments" in aspectra("map", own_run, "--why").out
+
+
+def test_an_aspect_that_nothing_speaks_of_is_said(aspectra: Aspectra, own_run: Path) -> None:
+    answer = aspectra("map", own_run, "--aspects", "Taste,xqz", "--replace", *WORDS)
+    assert "Nothing speaks of xqz" in answer.err
+    assert read_map(own_run / "topic_map.json").aspects == ("Taste", "xqz", "General")
+
+
+def test_the_run_keeps_what_is_said_of_aspects_and_what_was_before(
+    aspectra: Aspectra, own_run: Path, tmp_path: Path
+) -> None:
+    told = tmp_path / "mine.toml"
+    told.write_text('[Taste]\nwords = ["bitter"]\n[Noise]\nabout = "How loud it is."\n')
+    assert aspectra("map", own_run, "--aspects", told, *WORDS).code == 0
+    assert aspects_of_run(own_run) == (Aspect("Taste", words=("bitter",)), Aspect("Noise", "How loud it is."))
+    aspectra("map", own_run, "--aspects", "Noise,Price", "--replace", *WORDS)
+    assert aspects_of_run(own_run) == (Aspect("Noise", "How loud it is."), Aspect("Price"))
+    kept = [path for path in (own_run / "map-history").iterdir() if path.suffix == ".toml"]
+    assert [read_file(path)[0].words for path in kept] == [("bitter",)]
 
 
 def test_a_persons_choices_outlive_a_suggestion_unless_told_to_replace_them(
     aspectra: Aspectra, own_run: Path
 ) -> None:
     before = read_map(own_run / "topic_map.json")
-    aspectra("map", own_run, "--aspects", "Price,Design")
+    aspectra("map", own_run, "--aspects", "Price,Design", *WORDS)
     assert read_map(own_run / "topic_map.json").choices == before.choices
-    aspectra("map", own_run, "--aspects", "Price,Design", "--replace")
+    aspectra("map", own_run, "--aspects", "Price,Design", "--replace", *WORDS)
     assert {choice.by for choice in read_map(own_run / "topic_map.json").choices} == {"suggestion"}
-    assert before in [read_map(path) for path in (own_run / "map-history").iterdir()]
+    assert before in [read_map(path) for path in (own_run / "map-history").glob("*.json")]
 
 
 def edited(table: Path) -> None:
@@ -68,7 +104,7 @@ def test_a_suggestion_can_still_be_exported_at_once_but_not_from_the_page(
     aspectra: Aspectra, own_run: Path, tmp_path: Path
 ) -> None:
     table = tmp_path / "map.csv"
-    aspectra("map", own_run, "--aspects", "Price", "--replace", "--export", table, "-q")
+    aspectra("map", own_run, "--aspects", "Price", "--replace", "--export", table, "-q", *WORDS)
     assert "Price" in table.read_text(encoding="utf-8-sig")
     answer = aspectra("map", own_run, "--export", table, "--page")
     assert (answer.code, "work without the page" in answer.err) == (1, True)

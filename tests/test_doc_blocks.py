@@ -30,9 +30,10 @@ NOT_RUN = re.compile(r'<!-- not run(?: "(?P<part>[^"]+)")?: (?P<why>.+) -->')
 ASPECTS = ("Image", "Sound", "Price", "General")
 AS_TV = {"Taste": "Image", "taste": "image", "Noise": "Sound", "noise": "sound"}
 """The docs speak of TVs and the sample of coffee machines: these words of the sample are replaced."""
-SEEDS = 'Image = ["image", "crema"]\nSound = ["sound", "loud"]\nPrice = ["price"]\n'
+ASPECTS_FILE = '[Image]\nwords = ["image", "crema"]\n[Sound]\nwords = ["sound", "loud"]\n[Price]\n'
 FASTER = {
     "fit": as_flags(SMALL),
+    "map runs/tv --aspects": ["--encoder=none"],
     "distill": ["--n-segments=300", "--epochs=1", "--encoder=encoder"],
     "bench quality": ["--systems=majority", "--seeds=1"],
 }
@@ -80,7 +81,7 @@ def prepared(sample: Sample, encoder_folder: Path, tmp_path_factory: pytest.Temp
     """A folder with the files that the docs name, and runs/tv, which is mapped."""
     folder = tmp_path_factory.mktemp("docs")
     reviews = sample.reviews.with_columns(pl.col("text").str.replace_many(AS_TV))
-    detector = AspectDetector(**SMALL).fit(reviews["text"]).suggest_map(ASPECTS)
+    detector = AspectDetector(**SMALL).fit(reviews["text"]).suggest_map(ASPECTS, encoder="none")
     detector.save(folder / "runs/tv")
     reviews.write_csv(folder / "reviews.csv")
     reviews.head(60).write_csv(folder / "new.csv")
@@ -93,7 +94,7 @@ def prepared(sample: Sample, encoder_folder: Path, tmp_path_factory: pytest.Temp
     gold = sample.gold.with_columns(pl.col("text").str.replace_many(AS_TV), aspects)
     known = pl.col("aspects").list.eval(pl.element().is_in(ASPECTS)).list.all()
     gold.filter(known).write_ndjson(folder / "gold.jsonl")
-    (folder / "words.toml").write_text(SEEDS)
+    (folder / "words.toml").write_text(ASPECTS_FILE)
     shutil.copytree(encoder_folder, folder / "encoder")
     return folder
 

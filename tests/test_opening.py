@@ -1,5 +1,7 @@
 """How the studio starts: which map it begins with, and what it suggests for open topics."""
 
+import copy
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
 from aspectra.scores import Gold
 from aspectra.studio.actions import add, delete, rename
-from aspectra.studio.opening import Opening, PageSuggester, open_studio
+from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.state import MapState
+from aspectra.studio.suggester import PageSuggester, Sample
 from aspectra.topicmap.agree import map_path
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
 
@@ -21,6 +24,11 @@ def state_of(detector: AspectDetector, *aspects: str) -> MapState:
     items = detector.topics_.items
     choices = tuple(Choice(item.id, None, item.keywords, SUGGESTION, AT) for item in items)
     return MapState.of(TopicMap(aspects, choices, detector.topics_.fingerprint))
+
+
+def words_of(detector: AspectDetector) -> Sample:
+    """Read the segments without an encoder."""
+    return cache(detector.fitted_.names_sample)
 
 
 def aspects_of(suggestions: list[Suggestion]) -> list[str | None]:
@@ -35,16 +43,13 @@ def test_the_page_suggests_what_the_detector_suggests(
     dev = gold if labelled else None
     if labelled:
         names = tuple(sorted(set().union(*gold.aspects) - {GENERAL}))
-    shown = PageSuggester(detector, None, dev)(state_of(detector, *names))
-    alone = AspectDetector(**detector.get_params())
-    alone.topics_, alone.vectors_ = detector.topics_, detector.vectors_
-    alone.teacher_, alone.vocabulary_ = detector.teacher_, detector.vocabulary_
-    made = alone.suggest_map(None if labelled else names, dev=dev).topic_map_
-    assert aspects_of(shown) == [choice.aspect for choice in made.choices]
+    shown = PageSuggester(detector, words_of(detector), dev)(state_of(detector, *names))
+    made = copy.copy(detector).suggest_map(None if labelled else names, dev=dev, encoder="none").topic_map_
+    assert [(one.aspect, one.shares) for one in shown] == [(one.aspect, one.shares) for one in made.choices]
 
 
 def test_renaming_an_aspect_changes_no_suggestion_but_its_name(detector: AspectDetector) -> None:
-    suggester, state = PageSuggester(detector, None, None), state_of(detector, "Taste", "Noise")
+    suggester, state = PageSuggester(detector, words_of(detector), None), state_of(detector, "Taste", "Noise")
     renamed, _ = rename(state, {"name": "Taste", "to": "Flavour"})
     before, after = aspects_of(suggester(state)), aspects_of(suggester(renamed))
     assert "Taste" in before
@@ -53,20 +58,24 @@ def test_renaming_an_aspect_changes_no_suggestion_but_its_name(detector: AspectD
 
 def test_a_fixed_suggestion_comes_first_as_long_as_its_aspect_is_there(detector: AspectDetector) -> None:
     fixed = [Suggestion(0, "Price", "clear", 0.9, "like topic 3 before")]
-    suggester, state = PageSuggester(detector, None, None, fixed), state_of(detector, "Taste", "Noise")
+    suggester, state = (
+        PageSuggester(detector, words_of(detector), None, fixed),
+        state_of(detector, "Taste", "Noise"),
+    )
     with_price, _ = add(state, {"names": ["Price"]})
     assert suggester(with_price)[0] == fixed[0]
     without, _ = delete(with_price, {"name": "Price"})
     assert suggester(without) == suggester(state)
 
 
-def test_an_unknown_aspect_gets_no_suggestion(detector: AspectDetector) -> None:
-    shown = PageSuggester(detector, None, None)(state_of(detector, "Qqqq"))
-    assert {(one.aspect, one.why) for one in shown} == {(None, "")}
+def test_an_unknown_aspect_gets_no_suggestion_and_a_note(detector: AspectDetector) -> None:
+    suggester, state = PageSuggester(detector, words_of(detector), None), state_of(detector, "Qqqq")
+    assert {(one.aspect, one.why) for one in suggester(state)} == {(None, "")}
+    assert "Nothing speaks of Qqqq" in suggester.notes(state)[0]
 
 
 def test_a_persons_choices_are_there_again_and_new_aspects_are_added(own_run: Path) -> None:
-    studio = open_studio(own_run, Opening(by="Ada", aspects=("taste", "Price")))
+    studio = open_studio(own_run, Opening(by="Ada", encoder="none", aspects=("taste", "Price")))
     assert studio.topic_map.aspects == ("Taste", "Noise", "Price", GENERAL)
     before = read_map(own_run / "topic_map.json").choices
     assert [choice.aspect for choice in studio.topic_map.choices] == [choice.aspect for choice in before]
@@ -74,7 +83,7 @@ def test_a_persons_choices_are_there_again_and_new_aspects_are_added(own_run: Pa
 
 def test_a_second_annotator_starts_with_the_aspects_of_the_first(own_run: Path) -> None:
     write_map(map_path(own_run, "Ada"), read_map(own_run / "topic_map.json"))
-    studio = open_studio(own_run, Opening(by="me", annotator="Ben"))
+    studio = open_studio(own_run, Opening(by="me", encoder="none", annotator="Ben"))
     assert studio.topic_map.aspects == ("Taste", "Noise", GENERAL)
     assert not any(choice.by_person for choice in studio.topic_map.choices)
 
@@ -82,6 +91,6 @@ def test_a_second_annotator_starts_with_the_aspects_of_the_first(own_run: Path) 
 def test_there_must_be_a_map_to_read_and_one_to_carry_over(own_run: Path) -> None:
     (own_run / "topic_map.json").unlink()
     with pytest.raises(MapError, match="Make one first: aspectra map"):
-        open_studio(own_run, Opening(by="Ada", read_only=True))
+        open_studio(own_run, Opening(by="Ada", encoder="none", read_only=True))
     with pytest.raises(MapError, match="to carry over"):
-        open_studio(own_run, Opening(by="Ada", old=own_run))
+        open_studio(own_run, Opening(by="Ada", encoder="none", old=own_run))

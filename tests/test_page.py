@@ -60,7 +60,12 @@ def open_page(own_run: Path, browser: Any) -> Iterator[Callable[..., OpenPage]]:
         run: Path = own_run, change: Callable[[Studio], None] = lambda studio: None, **options: Any
     ) -> OpenPage:
         studio = open_studio(
-            run, Opening(by="Ada", **{"aspects": ("Taste", "Noise", "Price"), "replace": True, **options})
+            run,
+            Opening(
+                by="Ada",
+                encoder="none",
+                **{"aspects": ("Taste", "Noise", "Price"), "replace": True, **options},
+            ),
         )
         change(studio)
         listener = free_socket(None)

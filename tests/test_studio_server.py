@@ -60,7 +60,7 @@ def start(own_run: Path) -> Iterator[Callable[..., Client]]:
     def begin(**options: Any) -> Client:
         options = {"aspects": ASPECTS, "replace": True, **options}
         listener = free_socket(None)
-        studio = open_studio(own_run, Opening(by="Ada", **options))
+        studio = open_studio(own_run, Opening(by="Ada", encoder="none", **options))
         server, address = make_server(studio, listener)
         thread = threading.Thread(target=serve, args=(server, listener), daemon=True)
         thread.start()
@@ -255,8 +255,8 @@ def test_a_taken_port_is_an_error_only_if_it_was_asked_for() -> None:
 def test_a_corrupted_map_is_refused_with_a_way_out(own_run: Path) -> None:
     (own_run / "topic_map.json").write_text('{"version": 1, "topics"')
     with pytest.raises(MapError, match=r"is not JSON: .* --replace"):
-        open_studio(own_run, Opening(by="Ada"))
-    assert len(open_studio(own_run, Opening(by="Ada", replace=True)).topic_map.choices) == 16
+        open_studio(own_run, Opening(by="Ada", encoder="none"))
+    assert len(open_studio(own_run, Opening(by="Ada", encoder="none", replace=True)).topic_map.choices) == 16
 
 
 def test_ctrl_c_ends_the_command_cleanly(program: list[str], own_run: Path) -> None:

@@ -3,48 +3,41 @@
 import numpy as np
 import pytest
 from test_by_labels import planted_segments
-from test_by_words import GROUPS, planted_vectors, topics_of
 
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
+from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
-from aspectra.topicmap.by_words import suggest_by_words
+from aspectra.topicmap.by_names import suggest_by_names
 from aspectra.topicmap.suggest import propose_aspects, suggest
+from aspectra.topics import Topic, Topics
 
-TOPICS = topics_of([*GROUPS.values(), ["picture", "loud"]])
-VECTORS = planted_vectors()
-ASPECTS = ["Image", "Sound", "Price", GENERAL]
-
-
-def test_words_are_used_without_labels_and_labels_before_words() -> None:
-    segments = planted_segments()
-    assert suggest(TOPICS, VECTORS, ASPECTS) == suggest_by_words(TOPICS, VECTORS, ASPECTS)
-    assert suggest(TOPICS, VECTORS, ASPECTS, None, segments) == suggest_by_labels(segments, ASPECTS)
+TOPICS = Topics(tuple(Topic(number, ("word",), (1.0,), 0.1, 1.0, ()) for number in range(5)), 1.0, "print")
+NAMES = ["Image", "Sound", "Price", GENERAL]
+ASPECTS = [Aspect(name) for name in NAMES]
 
 
-def test_what_cannot_be_used_is_refused_unless_told_to_skip_it() -> None:
-    with pytest.raises(InputError, match="No word for Smell"):
-        suggest(TOPICS, VECTORS, ["Image", "Smell"])
-    skipped = suggest(TOPICS, VECTORS, ["Image", "Smell"], {"Other": ["loud"]}, strict=False)
-    assert skipped == suggest_by_words(TOPICS, VECTORS, ["Image"])
+def test_labels_are_used_before_names(detector: AspectDetector) -> None:
+    segments, sample = planted_segments(), detector.fitted_.names_sample()
+    assert suggest(TOPICS, ASPECTS, None, segments).suggestions == suggest_by_labels(segments, NAMES)
+    wanted = [Aspect("Taste"), Aspect("Noise")]
+    by_names = suggest_by_names(detector.topics_, wanted, sample)
+    assert suggest(detector.topics_, wanted, sample).suggestions == by_names.suggestions
 
 
 def test_labels_of_other_aspects_are_refused_unless_told_to_skip_them() -> None:
     segments = planted_segments()
     with pytest.raises(InputError, match="Gold aspect"):
-        suggest(TOPICS, VECTORS, ["Image", "Sound"], None, segments)
+        suggest(TOPICS, ASPECTS[:2], None, segments)
     rows = [row for row, names in enumerate(segments.gold) if "Price" not in names]
     kept = LabelledSegments(segments.beta[rows], [segments.gold[row] for row in rows])
-    found = suggest(TOPICS, VECTORS, ["Image", "Sound"], None, segments, strict=False)
-    assert found == suggest_by_labels(kept, sorted(["Image", "Sound", GENERAL]))
+    found = suggest(TOPICS, ASPECTS[:2], None, segments, strict=False)
+    assert found.suggestions == suggest_by_labels(kept, sorted(["Image", "Sound", GENERAL]))
 
 
-def test_too_few_labels_fall_back_to_words_and_nothing_to_go_by_suggests_nothing() -> None:
-    few = planted_segments(n=4)
-    found = suggest(TOPICS, VECTORS, ["Image"], None, few, strict=False)
-    assert found == suggest_by_words(TOPICS, VECTORS, ["Image"])
-    nothing = suggest(TOPICS, VECTORS, ["Smell"], None, few, strict=False)
+def test_too_few_labels_and_nothing_to_go_by_suggest_nothing() -> None:
+    nothing = suggest(TOPICS, ASPECTS, None, planted_segments(n=4), strict=False).suggestions
     assert [(one.aspect, one.why) for one in nothing] == [(None, "")] * 5
 
 

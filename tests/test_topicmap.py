@@ -146,7 +146,7 @@ def test_a_missing_map_names_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "version 2"),
+        ({"version": 3}, "version 3"),
         ({"extra": 1}, "must have exactly aspects, choices, topics, version"),
         ({"aspects": ["Image"]}, r"Unknown aspect Sound\. Use one of Image"),
         ({"aspects": "Image"}, "aspects of a topic map has the wrong type"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,13 +15,18 @@ from typer.core import TyperCommand, TyperGroup
 
 from aspectra.cli import show
 from aspectra.cli.settings import with_options
+from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError
+from aspectra.progress import progress_of
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
+    from aspectra.topicmap.aspects import Aspect
     from aspectra.topicmap.topicmap import TopicMap
 
 DEFAULT = "open"
+STAGES = {"features": "Reading segments"}
+FLAGS = {"clear": "clear", "general": "general", "ambiguous": "unsure", "incoherent": "unclear"}
 By = Annotated[str | None, typer.Option(help="Your name, kept with your choices; default: the login name.")]
 Table = Annotated[Path, typer.Argument(metavar="FILE", help="The map as a CSV table.")]
 
@@ -45,18 +51,21 @@ app = typer.Typer(cls=MapGroup, help="Map topics to aspects: in the browser, or 
 
 @dataclass(frozen=True)
 class MapOptions:
-    """The options of `aspectra map RUN`; the last two are commands of their own now."""
+    """The options of `aspectra map RUN`; the last two are commands of their own now, --seeds is --aspects."""
 
     aspects: Annotated[
-        str | None, typer.Option(help="Names of the aspects you care about: Image,Sound,Price")
-    ] = None
-    seeds: Annotated[
-        Path | None, typer.Option(help='TOML file with words for each aspect: Image = ["picture", "color"]')
+        str | None,
+        typer.Option(
+            help="The aspects you care about: Image,Sound,Price, or a TOML file that describes them."
+        ),
     ] = None
     dev: Annotated[
-        Path | None,
-        typer.Option(help="JSONL file of labelled segments; makes the suggestion much better."),
+        Path | None, typer.Option(help="JSONL file of labelled segments: suggest what fits them best.")
     ] = None
+    encoder: Annotated[
+        str, typer.Option(help="Encoder that compares names and segments; none compares words alone.")
+    ] = "minilm"
+    why: Annotated[bool, typer.Option("--why", help="Print a reason under each topic.")] = False
     from_: Annotated[
         Path | None, typer.Option("--from", help="Carry the choices over from the map of this run.")
     ] = None
@@ -77,6 +86,7 @@ class MapOptions:
     port: Annotated[
         int | None, typer.Option(help="Port of the page; default: a free one.", min=1, max=65535)
     ] = None
+    seeds: Annotated[Path | None, typer.Option(hidden=True)] = None
     browser: Annotated[bool, typer.Option("--browser/--no-browser", hidden=True)] = True
     by: Annotated[str | None, typer.Option(hidden=True)] = None
     export: Annotated[Path | None, typer.Option("--export", hidden=True)] = None
@@ -101,7 +111,8 @@ class MapOptions:
 def open_map(run: show.Run, quiet: show.Quiet = False, **given: Any) -> None:
     """Map topics to aspects: in the browser, or by a suggestion.
 
-    --aspects, --seeds or --dev suggest a map and save it; add --page to open the page with that suggestion.
+    --aspects or --dev suggest a map and save it; add --page to open the page with that suggestion. An aspects
+    file has a table per aspect, [Image], with about, words and examples; the run keeps a copy, aspects.toml.
     `export` and `import` are for editing the map in a spreadsheet.
     """
     options = MapOptions(**given)
@@ -157,8 +168,8 @@ def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
 
     opening = Opening(
         by=options.by or getpass.getuser(),
-        aspects=show.names(options.aspects) or (),
-        seeds=read_seeds(options.seeds),
+        aspects=find_aspects(run, options),
+        encoder=options.encoder,
         dev=options.dev,
         old=options.from_,
         annotator=options.annotator,
@@ -167,7 +178,8 @@ def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
     )
     listener = free_socket(options.port)
     show.note("Loading …", quiet)
-    studio = open_studio(run, opening)
+    with show.stages(STAGES, quiet) as progress:
+        studio = open_studio(run, opening, progress_of("features", progress))
     server, address = make_server(studio, listener)
     with contextlib.suppress(KeyboardInterrupt):
         typer.echo(address)
@@ -206,28 +218,59 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
                 f"No topic map in {run}. Name your aspects: aspectra map {run} --aspects Image,Sound "
                 f"or open the page: aspectra map {run} --page"
             )
-        show_saved(run, read_map(path, detector.topics_.fingerprint), detector, quiet)
+        show_saved(run, read_map(path, detector.topics_.fingerprint), detector, quiet, options.why)
         return
 
     def old() -> TopicMap | None:
         keep = path.exists() and not options.replace
         return read_map(path, detector.topics_.fingerprint) if keep else None
 
-    old()  # a map that cannot be kept is refused before the work, not after it
-    expected: dict[str, float] = {}
+    before = old()  # a map that cannot be kept is refused before the work, not after it
+    aspects = find_aspects(run, options)
     if options.from_:
         new = carry(detector, options.from_)[0]
     else:
-        names, seeds = show.names(options.aspects), read_seeds(options.seeds)
-        new = detector.suggest_map(names, seeds=seeds, dev=options.dev).topic_map_
-        expected = detector.dev_estimate_ if options.dev else {}
+        decided = {one.topic: one.aspect for one in before.choices if one.by_person} if before else None
+        with show.stages(STAGES, quiet) as progress:
+            detector.suggest_map(
+                aspects or None,
+                dev=options.dev,
+                encoder=options.encoder,
+                choices=decided,
+                progress=progress,
+            )
+        new = detector.topic_map_
     with rundir.locked(run, "map"):
         merged = merge(old(), new, options.replace)
         write_map(path, merged)
-    show_saved(run, merged, detector, quiet)
-    if expected and not quiet:
-        figures = ", ".join(f"{name} {value:.1%}" for name, value in expected.items())
+        keep_aspects(run, merged, aspects)
+    show_saved(run, merged, detector, quiet, options.why)
+    if options.dev and not quiet:
+        figures = ", ".join(f"{name} {value:.1%}" for name, value in detector.dev_estimate_.items())
         show.console().print(f"Expected on new segments, by cross-validation on {options.dev}: {figures}.")
+
+
+def find_aspects(run: Path, options: MapOptions) -> tuple[Aspect, ...]:
+    """Return the aspects asked for; names alone come with what the run's aspects.toml says of them."""
+    from aspectra.topicmap.aspects import aspects_of_run, described, of_words, read_aspects
+
+    if options.seeds:
+        show.note(f'--seeds is --aspects now: write [Image] and words = ["picture"] in {options.seeds}.')
+        return of_words(read_seeds(options.seeds))
+    if options.aspects is None:
+        return ()
+    given = read_aspects(options.aspects)
+    is_file = options.aspects.endswith(".toml")
+    return given if is_file else described([aspect.name for aspect in given], aspects_of_run(run))
+
+
+def keep_aspects(run: Path, topic_map: TopicMap, given: Sequence[Aspect]) -> None:
+    """Write aspects.toml into the run: every aspect of the map, with what is said of it now or was before."""
+    from aspectra import rundir
+    from aspectra.topicmap.aspects import aspects_of_run, described, write_aspects
+
+    known = {aspect.name.casefold(): aspect for aspect in (*aspects_of_run(run), *given)}
+    write_aspects(run / rundir.ASPECTS, described(topic_map.aspects, known.values()))
 
 
 def follow_old_flags(run: Path, options: MapOptions, quiet: bool) -> None:
@@ -242,10 +285,8 @@ def follow_old_flags(run: Path, options: MapOptions, quiet: bool) -> None:
         export_map(run, options.export, quiet)
 
 
-def read_seeds(path: Path | None) -> dict[str, list[str]] | None:
-    """Read {aspect: [words]} from TOML."""
-    if path is None:
-        return None
+def read_seeds(path: Path) -> dict[str, list[str]]:
+    """Read {aspect: [words]} from TOML, as --seeds did."""
     import tomllib
 
     try:
@@ -262,29 +303,59 @@ def read_seeds(path: Path | None) -> dict[str, list[str]] | None:
     return seeds
 
 
-def show_saved(run: Path, topic_map: TopicMap, detector: AspectDetector, quiet: bool) -> None:
-    """Print the map in use."""
+def show_saved(
+    run: Path, topic_map: TopicMap, detector: AspectDetector, quiet: bool, why: bool = False
+) -> None:
+    """Print the map in use, notes on its aspects and what to do next."""
     from aspectra import rundir
 
+    found = detector.__dict__.get("suggested_")
     if not quiet:
-        print_map(topic_map, detector)
-        say_next(run, run / rundir.TOPIC_MAP, quiet)
+        flags = {one.topic: one.flag for one in found.suggestions} if found else {}
+        print_map(topic_map, detector, flags, why)
+        print_shares(topic_map, detector, found.shares if found else {})
+    for note in found.notes if found else ():
+        show.note(f"Note: {note}")
+    say_next(run, run / rundir.TOPIC_MAP, quiet)
 
 
 def say_next(run: Path, path: Path, quiet: bool) -> None:
-    show.note(f"Saved {path}. Next: aspectra label {run} new.csv -o labelled.parquet", quiet)
+    show.note(
+        f"Saved {path}.\nNext: aspectra distill {run}\nThen: aspectra label {run} new.csv -o labelled.parquet",
+        quiet,
+    )
 
 
-def print_map(topic_map: TopicMap, detector: AspectDetector) -> None:
-    from rich.text import Text
-
+def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, str], why: bool) -> None:
+    """Print one line per topic, those of one aspect together; with `why` a reason under each."""
     from aspectra.topicmap.topicmap import UNMAPPED
 
-    grid = show.table("", "share", "aspect", "keywords and why", right=("", "share"))
+    console = show.console()
+    wide = max(80, min(console.width, 120))
     share = {item.id: item.share for item in detector.topics_.items}
-    order = {aspect: place for place, aspect in enumerate((*topic_map.aspects, None))}
+    order = {aspect: place for place, aspect in enumerate((*topic_map.aspects, NOT_REVIEW, None))}
+    width = min(16, max(len(name) for name in (*topic_map.aspects, UNMAPPED)))
     for choice in sorted(topic_map.choices, key=lambda choice: (order[choice.aspect], -share[choice.topic])):
-        who = f"{choice.by}: {choice.why}" if choice.why else choice.by
-        said = Text(" ".join(choice.keywords) + "\n").append(who, style="dim")
-        grid.add_row(str(choice.topic), f"{share[choice.topic]:.1%}", Text(choice.aspect or UNMAPPED), said)
-    show.console().print(grid)
+        name = shortened(choice.aspect or UNMAPPED, width)
+        state = choice.by if choice.by_person else FLAGS.get(flags.get(choice.topic, ""), "suggested")
+        line = f"{choice.topic:>3}  {name:<{width}}  {share[choice.topic]:>6.1%}  {shortened(state, 9):<9}  "
+        console.print(
+            line + shortened(" ".join(choice.keywords), wide - len(line)), markup=False, soft_wrap=True
+        )
+        if why and choice.why:
+            console.print(f"{'':>5}{choice.why}", style="dim", markup=False)
+
+
+def shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+def print_shares(topic_map: TopicMap, detector: AspectDetector, shares: dict[str, float]) -> None:
+    """Print each aspect's share of the segments: by the names, or else by the topics that it has."""
+    if not shares:
+        summed = (detector.fitted_.shares @ topic_map.matrix()).tolist()
+        total = sum(summed) or 1.0
+        shares = {name: value / total for name, value in zip(topic_map.aspects, summed, strict=True)}
+    ranked = sorted(shares.items(), key=lambda pair: -pair[1])
+    said = ", ".join(f"{name} {100 * value:.0f} %" for name, value in ranked)
+    show.console().print(f"Shares of the segments: {said}.", markup=False)

@@ -10,10 +10,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
-from aspectra.studio.state import N_COLOURS, MapState
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, check_aspects, now
+from aspectra.studio.state import N_COLOURS, MapState, description
+from aspectra.topicmap.aspects import KEYS, read_table
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, check_aspects, now, respell
 
 LONGEST_NOTE = 500
 
@@ -43,7 +44,7 @@ def assign(state: MapState, choices: Any, by: str) -> tuple[MapState, str, int |
     topic_map, topic, aspect = state.topic_map, 0, None
     for key, aspect in choices.items():
         topic = topic_number(state, key)
-        if aspect is not None and aspect not in topic_map.aspects:
+        if aspect not in (None, NOT_REVIEW, *topic_map.aspects):
             raise MapError(f"There is no aspect {aspect!r}. Add it first.")
         topic_map = topic_map.with_choice(topic, aspect, by, state.notes.get(topic, ""))
     done = f"topic {topic} → {aspect or 'left out'}"
@@ -77,7 +78,8 @@ def add(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
         hues[name] = free[0] if free else len(hues) % N_COLOURS
     aliases = {first: present for first, present in state.aliases.items() if first not in names}
     topic_map = dataclasses.replace(state.topic_map, aspects=(*state.topic_map.aspects, *names))
-    return MapState(topic_map, hues, aliases, state.notes), f"{', '.join(names)} added"
+    changed = dataclasses.replace(state, topic_map=topic_map, hues=hues, aliases=aliases)
+    return changed, f"{', '.join(names)} added"
 
 
 def rename(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
@@ -89,15 +91,13 @@ def rename(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
         )
     aspects = tuple(new if name == old else name for name in state.topic_map.aspects)
     check_aspects(aspects)
-    choices = tuple(
-        dataclasses.replace(choice, aspect=new) if choice.aspect == old else choice
-        for choice in state.topic_map.choices
-    )
+    choices = tuple(respell(choice, {old.casefold(): new}) for choice in state.topic_map.choices)
     topic_map = dataclasses.replace(state.topic_map, aspects=aspects, choices=choices)
+    described = {(new if name == old else name): said for name, said in state.described.items()}
     hues = {(new if name == old else name): hue for name, hue in state.hues.items()}
     aliases = {**state.aliases, state.first_names()[old]: new}
     aliases = {first: present for first, present in aliases.items() if first != present}
-    return MapState(topic_map, hues, aliases, state.notes), f"{old} renamed to {new}"
+    return MapState(topic_map, hues, aliases, state.notes, described), f"{old} renamed to {new}"
 
 
 def delete(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
@@ -105,13 +105,25 @@ def delete(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
     name = own_aspect(state, action)
     before = state.topic_map.choices
     choices = tuple(
-        Choice(c.topic, None, c.keywords, SUGGESTION, now()) if c.aspect == name else c for c in before
+        Choice(c.topic, None, c.keywords, SUGGESTION, now()) if name in c.weights else c for c in before
     )
+    described = {kept: said for kept, said in state.described.items() if kept != name}
     aspects = tuple(kept for kept in state.topic_map.aspects if kept != name)
     hues = {kept: hue for kept, hue in state.hues.items() if kept != name}
     aliases = {first: present for first, present in state.aliases.items() if present != name}
     topic_map = dataclasses.replace(state.topic_map, aspects=aspects, choices=choices)
-    return MapState(topic_map, hues, aliases, state.notes), f"{name} deleted"
+    return MapState(topic_map, hues, aliases, state.notes, described), f"{name} deleted"
+
+
+def describe(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
+    """Keep what a person says of an aspect: a sentence, words, examples."""
+    name = own_aspect(state, action)
+    given = {key: action[key] for key in KEYS if action.get(key)}
+    said = description(read_table(name, given, "The description"))
+    described = {kept: values for kept, values in state.described.items() if kept != name}
+    if said:
+        described[name] = said
+    return dataclasses.replace(state, described=described), f"{name} described"
 
 
 def move(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
@@ -133,6 +145,7 @@ def recolour(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
 
 ASPECT_ACTIONS: dict[str, Callable[[MapState, dict[str, Any]], tuple[MapState, str]]] = {
     "add": add, "rename": rename, "delete": delete, "move": move, "colour": recolour,
+    "describe": describe,
 }  # fmt: skip
 
 
@@ -140,8 +153,9 @@ def follow(state: MapState, suggester: Suggester) -> MapState:
     """Let open topics take the suggestion for the present aspects."""
     choices = []
     for choice, new in zip(state.topic_map.choices, suggester(state), strict=True):
-        if not choice.by_person and (choice.aspect, choice.why) != (new.aspect, new.why):
-            choice = dataclasses.replace(choice, aspect=new.aspect, why=new.why, at=now())
+        made = new.choice(choice.keywords, choice.at)
+        if not choice.by_person and made != choice:
+            choice = dataclasses.replace(made, at=now())
         choices.append(choice)
     return dataclasses.replace(state, topic_map=dataclasses.replace(state.topic_map, choices=tuple(choices)))
 

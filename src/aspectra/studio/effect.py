@@ -109,8 +109,9 @@ def trials(dev: Dev, topic_map: TopicMap, topic: int, aliases: Mapping[str, str]
     gold = dev.renamed(aliases)
     names = all_names(topic_map, gold)
     member = gold_matrix(gold, names)
-    answers = trial_answers(summed(dev, topic_map), dev.beta[:, topic], column(topic_map, topic))
-    now = answers[:, column(topic_map, topic)]
+    gamma = summed(dev, topic_map)
+    answers = trial_answers(gamma, dev.beta[:, topic], topic_map.matrix()[topic])
+    now = gamma.argmax(1)
     counts = count(dev.weights, member, now)
     before = figures(counts, names)
     result = []
@@ -124,18 +125,13 @@ def trials(dev: Dev, topic_map: TopicMap, topic: int, aliases: Mapping[str, str]
     return result
 
 
-def column(topic_map: TopicMap, topic: int) -> int:
-    """Return the place of the topic's aspect; the one after the last aspect if it is unmapped."""
-    aspect = topic_map.choices[topic].aspect
-    return len(topic_map.aspects) if aspect is None else topic_map.aspects.index(aspect)
+def trial_answers(gamma: np.ndarray, moved: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return N×(A + 1) answers: with the topic's probability `moved` (N) put on each aspect, last on none.
 
-
-def trial_answers(gamma: np.ndarray, moved: np.ndarray, now: int) -> np.ndarray:
-    """Return N×(A + 1) answers: with the topic's probability `moved` (N) put on each aspect, last on none."""
+    `weights` (A) are those that the topic has in γ now.
+    """
     n_aspects = gamma.shape[1]
-    without = gamma.copy()
-    if now < n_aspects:
-        without[:, now] -= moved
+    without = gamma - moved[:, None] * weights
     best = without.argmax(1)[:, None]
     highest = np.take_along_axis(without, best, 1)
     raised = without + moved[:, None]

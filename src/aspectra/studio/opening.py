@@ -6,7 +6,7 @@ A choice carried over from another run, or suggested in the map's file, comes be
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,16 +14,18 @@ from pathlib import Path
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
+from aspectra.progress import StageProgress, unseen
 from aspectra.scores import Gold, read_gold
 from aspectra.studio.actions import follow
 from aspectra.studio.evidence import draw_sample
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
 from aspectra.studio.studio import Studio, read_labels
+from aspectra.studio.suggester import PageSuggester
 from aspectra.topicmap import agree
-from aspectra.topicmap.by_labels import LabelledSegments
+from aspectra.topicmap.aspects import Aspect, aspects_of_run
+from aspectra.topicmap.by_names import BUNDLED, NamesSample, find_encoder
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
-from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, now, read_map
 
 LABELS_TO_SUGGEST = 50
@@ -35,57 +37,16 @@ class Opening:
     """How the studio is asked for; `old` is the run to carry choices over from."""
 
     by: str
-    aspects: tuple[str, ...] = ()
-    seeds: dict[str, list[str]] | None = None
+    aspects: Sequence[str | Aspect] = ()
     dev: Path | None = None
     old: Path | None = None
     annotator: str | None = None
     read_only: bool = False
     replace: bool = False
+    encoder: str = BUNDLED
 
 
-class PageSuggester:
-    """Suggests an aspect per topic for a `MapState`, under the aspects' present names.
-
-    Suggestions are made for the aspects' first names, so renaming an aspect changes none. Those for the last
-    sets of aspects are kept. `fixed` ones come before those made here.
-    """
-
-    def __init__(
-        self,
-        detector: AspectDetector,
-        seeds: dict[str, list[str]] | None,
-        gold: Gold | None,
-        fixed: Iterable[Suggestion] = (),
-    ) -> None:
-        labelled = None
-        if gold:
-            labelled = LabelledSegments(detector.topic_probabilities(list(gold.texts)), gold.aspects)
-        self.fixed = {one.topic: one for one in fixed}
-
-        @lru_cache(16)
-        def suggest_for(names: tuple[str, ...]) -> list[Suggestion]:
-            return suggest(
-                detector.topics_, detector.vectors_, names, seeds, labelled, detector.seed, strict=False
-            )
-
-        self.suggest_for = suggest_for
-
-    def __call__(self, state: MapState) -> list[Suggestion]:
-        first = state.first_names()
-        present = {name: now for now, name in first.items()}
-        made = self.suggest_for(tuple(first[name] for name in state.topic_map.aspects if name != GENERAL))
-        result = []
-        for new in made:
-            one = self.fixed.get(new.topic, new)
-            if one.aspect is not None and one.aspect not in present:  # the aspect was deleted
-                one = new
-            aspect = None if one.aspect is None else present.get(one.aspect)
-            result.append(dataclasses.replace(one, aspect=aspect))
-        return result
-
-
-def open_studio(run: Path, opening: Opening) -> Studio:
+def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -> Studio:
     """Load the run and its map, or start a map."""
     detector = AspectDetector.load(run, with_map=False)
     path = agree.map_path(run, opening.annotator)
@@ -94,8 +55,19 @@ def open_studio(run: Path, opening: Opening) -> Studio:
     others = agree.read_other_maps(run, detector.topics_.fingerprint, opening.annotator)
     gold = read_gold(opening.dev) if opening.dev else None
     topic_map, fixed = first_map(detector, path, opening, others, gold)
-    suggester = PageSuggester(detector, opening.seeds, gold or own_gold(run), fixed)
-    state = MapState.of(topic_map)
+    learnt_from = gold or own_gold(run)
+    note = ""
+
+    @lru_cache(1)
+    def sample() -> NamesSample:
+        nonlocal note
+        encoder, note = find_encoder(opening.encoder)
+        return detector.fitted_.names_sample(encoder, progress)
+
+    if not (learnt_from or opening.read_only):
+        sample()  # now, while a progress bar can be seen
+    suggester = PageSuggester(detector, sample, learnt_from, fixed)
+    state = MapState.of(topic_map, wanted_aspects(run, topic_map, opening))
     if not opening.read_only:
         state = follow(state, suggester)
     is_new = not path.exists() or opening.replace
@@ -103,6 +75,7 @@ def open_studio(run: Path, opening: Opening) -> Studio:
     if is_new and any(choice.by_person for choice in topic_map.choices):
         with session.locked():
             session.save()  # what was carried over is there even if the page is closed at once
+    session.notice = session.notice or note
     studio = Studio(detector, session, suggester, others)
     if gold:
         studio.use_dev(gold)
@@ -115,7 +88,7 @@ def first_map(
     detector: AspectDetector, path: Path, opening: Opening, others: dict[str, TopicMap], gold: Gold | None
 ) -> tuple[TopicMap, Sequence[Suggestion]]:
     """Return the map to begin with, and suggestions that come before new ones."""
-    names = opening.aspects or tuple(opening.seeds or ())
+    names = tuple(one if isinstance(one, str) else one.name for one in opening.aspects)
     if not names and gold:
         names = tuple(sorted(set().union(*gold.aspects)))
     carried, suggestions = carry(detector, opening.old) if opening.old else (None, [])
@@ -130,6 +103,13 @@ def first_map(
     choices = tuple(Choice(item.id, None, item.keywords, SUGGESTION, at) for item in detector.topics_.items)
     aspects = names or aspects_of(others)
     return TopicMap(tuple(aspects), choices, detector.topics_.fingerprint), []
+
+
+def wanted_aspects(run: Path, topic_map: TopicMap, opening: Opening) -> list[Aspect]:
+    """Return what is said of the map's aspects: as asked for, or else in the run's aspects.toml."""
+    said = {one.name: one for one in aspects_of_run(run)}
+    said.update({one.name: one for one in opening.aspects if isinstance(one, Aspect)})
+    return [said[name] for name in topic_map.aspects if name in said]
 
 
 def with_aspects(topic_map: TopicMap, names: Sequence[str]) -> TopicMap:
@@ -148,7 +128,7 @@ def aspects_of(others: dict[str, TopicMap]) -> list[str]:
 def suggested_in(topic_map: TopicMap) -> list[Suggestion]:
     """Return what the map's file suggests for its open topics."""
     return [
-        Suggestion(choice.topic, choice.aspect, "clear" if choice.aspect else "ambiguous", 0.5, choice.why)
+        Suggestion(choice.topic, choice.aspect, "ambiguous", 0.5, choice.why, choice.shares)
         for choice in topic_map.choices
         if not choice.by_person and choice.why
     ]

@@ -20,6 +20,7 @@ from aspectra import rundir
 from aspectra.errors import MapError, RunError
 from aspectra.studio.actions import Suggester, apply
 from aspectra.studio.state import MapState, difference
+from aspectra.topicmap.aspects import to_toml, write_aspects
 from aspectra.topicmap.topicmap import read_map, write_map
 
 FORMAT = 1
@@ -125,7 +126,8 @@ class Session:
         """If something else changed the map, take that over and raise Conflict; call it while `locked`."""
         found = self._read()
         if found is not None and found != self._on_disk:
-            self.state = MapState.of(read_map(self.path, self.state.topic_map.topics))
+            found_map = read_map(self.path, self.state.topic_map.topics)
+            self.state = MapState.of(found_map, self.state.aspects())
             self._on_disk, self._saved_before, self.done, self.undone = found, False, [], []
             self.version += 1
             raise Conflict(
@@ -147,7 +149,18 @@ class Session:
             rundir.write_atomic(self.path, data)
         else:
             write_map(self.path, self.state.topic_map)  # the version before this session goes to map-history/
+        self._save_aspects()
         self._on_disk, self._saved_before = data, True
+
+    def _save_aspects(self) -> None:
+        """Write aspects.toml beside the map in use; what it was before this session goes to map-history/."""
+        path, aspects = self.path.with_name(rundir.ASPECTS), self.state.aspects()
+        if self.path.name != rundir.TOPIC_MAP or not aspects:
+            return
+        if self._saved_before:
+            rundir.write_atomic(path, to_toml(aspects).encode())
+        else:
+            write_aspects(path, aspects)
 
     def _write_studio_file(self, data: bytes) -> None:
         values = {
@@ -179,7 +192,8 @@ class Session:
             )
             self.seconds, self.version = float(values["minutes"]) * 60, int(values["version"]) + (not belongs)
             if belongs:
-                self.state = self.state.patched({name: values[name] for name in self.state.beside_map()})
+                names = set(self.state.beside_map()) - {"described"}  # that is in aspects.toml
+                self.state = self.state.patched({name: values[name] for name in names})
                 self.done, self.undone = list(values["done"]), list(values["undone"])
         except FileNotFoundError:
             return

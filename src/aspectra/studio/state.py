@@ -8,42 +8,56 @@ labelled segments and its suggestions go with it.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from aspectra.config import GENERAL
+from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.topicmap import Choice, TopicMap
 
 N_COLOURS = 12
+Description = dict[str, Any]
+"""What a person says of an aspect: {"about": text, "words": [texts], "examples": [texts]}, each optional."""
 
 
 @dataclass(frozen=True)
 class MapState:
-    """`hues` are the aspects' colours, `aliases` maps an aspect's first name to its present one."""
+    """`hues` are the aspects' colours, `aliases` maps an aspect's first name to its present one.
+
+    `described` is what a person says of aspects beside their names: name → {about, words, examples}.
+    """
 
     topic_map: TopicMap
     hues: dict[str, int]
     aliases: dict[str, str]
     notes: dict[int, str]
+    described: dict[str, Description] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, topic_map: TopicMap) -> MapState:
+    def of(cls, topic_map: TopicMap, said: Iterable[Aspect] = ()) -> MapState:
         """Start from a map: add General, give each aspect a colour, take notes from a person's choices."""
         aspects = topic_map.aspects if GENERAL in topic_map.aspects else (*topic_map.aspects, GENERAL)
         topic_map = dataclasses.replace(topic_map, aspects=aspects)
         hues = {name: place % N_COLOURS for place, name in enumerate(aspects) if name != GENERAL}
         notes = {one.topic: one.why for one in topic_map.choices if one.by_person and one.why}
-        return cls(topic_map, hues, {}, notes)
+        described = {one.name: description(one) for one in said if description(one)}
+        return cls(topic_map, hues, {}, notes, described)
 
     def first_names(self) -> dict[str, str]:
         """Return the first name of each present aspect."""
         back = {present: first for first, present in self.aliases.items()}
         return {name: back.get(name, name) for name in self.topic_map.aspects}
 
+    def aspects(self) -> tuple[Aspect, ...]:
+        """Return the present aspects with what is said of them, for aspects.toml."""
+        names = self.topic_map.aspects
+        return tuple(to_aspect(name, self.described.get(name)) for name in names if name != GENERAL)
+
     def beside_map(self) -> dict[str, Any]:
         """Return what is not part of the map, as JSON values."""
         notes = {str(topic): text for topic, text in self.notes.items()}
-        return {"hues": self.hues, "aliases": self.aliases, "notes": notes}
+        return {"hues": self.hues, "aliases": self.aliases, "notes": notes, "described": self.described}
 
     def patched(self, parts: dict[str, Any]) -> MapState:
         """Return the state with some of its parts, as JSON values, replaced."""
@@ -59,7 +73,21 @@ class MapState:
             dict(parts.get("hues", self.hues)),
             dict(parts.get("aliases", self.aliases)),
             notes,
+            dict(parts.get("described", self.described)),
         )
+
+
+def description(aspect: Aspect) -> Description:
+    """Return what is said of an aspect beside its name, as JSON values; empty if nothing is."""
+    values = {"about": aspect.about, "words": list(aspect.words), "examples": list(aspect.examples)}
+    return {key: value for key, value in values.items() if value}
+
+
+def to_aspect(name: str, said: Description | None) -> Aspect:
+    values = said or {}
+    return Aspect(
+        name, values.get("about", ""), tuple(values.get("words", ())), tuple(values.get("examples", ()))
+    )
 
 
 def difference(before: MapState, after: MapState) -> dict[str, Any]:

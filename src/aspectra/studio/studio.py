@@ -20,8 +20,8 @@ from aspectra.detector import AspectDetector
 from aspectra.errors import InputError, MapError
 from aspectra.rundir import TOPIC_MAP, write_atomic
 from aspectra.studio import effect, evidence
-from aspectra.studio.actions import Suggester
 from aspectra.studio.session import Session
+from aspectra.studio.suggester import PageSuggester
 from aspectra.topicmap import agree
 from aspectra.topicmap.gamma import answer_probabilities, no_known_words
 from aspectra.topicmap.suggest import propose_aspects
@@ -39,7 +39,11 @@ class Studio:
     """One run, one map, one person."""
 
     def __init__(
-        self, detector: AspectDetector, session: Session, suggester: Suggester, others: dict[str, TopicMap]
+        self,
+        detector: AspectDetector,
+        session: Session,
+        suggester: PageSuggester,
+        others: dict[str, TopicMap],
     ) -> None:
         self.detector, self.session, self.suggester, self.others = detector, session, suggester, others
         self.run = session.path.parent

@@ -55,7 +55,8 @@ def read_file(path: Path) -> tuple[Aspect, ...]:
     return checked([read_table(name, table, path) for name, table in tables.items()], str(path))
 
 
-def read_table(name: str, table: Any, path: Path) -> Aspect:
+def read_table(name: str, table: Any, path: Path | str) -> Aspect:
+    """Check one aspect's table; `path` is where it stands, for messages."""
     if not isinstance(table, dict):
         raise InputError(f"{path}: {name} must be a table. Write [{name}] on a line of its own.")
     unknown = sorted(set(table) - set(KEYS))

@@ -100,7 +100,11 @@ def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> 
 
 
 def read_sample(
-    reader: Reader, texts: Sequence[str], encoder: Encoder | None, folder: Path | None, progress: StageProgress
+    reader: Reader,
+    texts: Sequence[str],
+    encoder: Encoder | None,
+    folder: Path | None,
+    progress: StageProgress,
 ) -> NamesSample:
     """Read segments; what the encoder makes of them is kept in the folder, if there is one."""
     if encoder is None:
@@ -132,7 +136,10 @@ def find_encoder(name: str) -> tuple[Encoder | None, str]:
 
 
 def suggest_by_names(
-    topics: Topics, aspects: Sequence[Aspect], sample: NamesSample, choices: Mapping[int, str | None] | None = None
+    topics: Topics,
+    aspects: Sequence[Aspect],
+    sample: NamesSample,
+    choices: Mapping[int, str | None] | None = None,
 ) -> Suggested:
     """Suggest an aspect or General for each topic; `choices` are those that a person made."""
     specific, unknown = spoken_of(aspects, sample)
@@ -182,7 +189,8 @@ def topic_weights(shares: np.ndarray, learned: Learned) -> np.ndarray:
     """Return K×A: how far each topic speaks of which aspect, compared with all segments; small ones are zero."""
     usual = np.maximum([learned.shares[name] for name in learned.aspects], 1e-3)
     weights = normalise(shares / usual**PRIOR_POWER)
-    return np.asarray(normalise(np.where(weights >= LEAST, weights, 0)))
+    kept = weights >= np.minimum(LEAST, weights.max(1, keepdims=True))
+    return np.asarray(normalise(np.where(kept, weights, 0)))
 
 
 def is_clear(shares: np.ndarray, by_name: np.ndarray) -> bool:
@@ -275,7 +283,9 @@ def spoken_of(aspects: Sequence[Aspect], sample: NamesSample) -> tuple[list[Aspe
     for aspect in aspects:
         if aspect.name == GENERAL:
             continue
-        words = [word for phrase in (aspect.name, *aspect.words) for word in sample.reader.word_vectors(phrase)]
+        words = [
+            word for phrase in (aspect.name, *aspect.words) for word in sample.reader.word_vectors(phrase)
+        ]
         parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
         described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
         if words or described_by_text:

@@ -210,7 +210,9 @@ def read_shares(values: Any, topic: int) -> tuple[tuple[str, float], ...]:
         isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight <= 1
         for weight in values.values()
     ):
-        raise MapError(f"The shares of topic {topic} must be aspects with weights from 0 to 1, got {values!r}.")
+        raise MapError(
+            f"The shares of topic {topic} must be aspects with weights from 0 to 1, got {values!r}."
+        )
     return tuple((aspect, float(weight)) for aspect, weight in values.items())
 
 

@@ -1,0 +1,78 @@
+"""Suggestions for the page: made for the present aspects and what is said of them, by the one `suggest`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from aspectra.config import GENERAL
+from aspectra.detector import AspectDetector
+from aspectra.errors import InputError
+from aspectra.scores import Gold
+from aspectra.studio.state import MapState, to_aspect
+from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.by_labels import LabelledSegments
+from aspectra.topicmap.by_names import NamesSample, Suggested
+from aspectra.topicmap.suggest import suggest
+from aspectra.topicmap.topicmap import Suggestion
+
+Sample = Callable[[], NamesSample]
+"""Reads the segments that aspects are learnt from; slow at the first call."""
+
+
+class PageSuggester:
+    """Suggests an aspect per topic for a `MapState`, under the aspects' present names.
+
+    Suggestions are made for the aspects' first names, so renaming an aspect changes none. Those for the last
+    sets of aspects are kept. `fixed` ones come before those made here.
+    """
+
+    def __init__(
+        self,
+        detector: AspectDetector,
+        sample: Sample,
+        gold: Gold | None,
+        fixed: Iterable[Suggestion] = (),
+    ) -> None:
+        labelled = None
+        if gold:
+            labelled = LabelledSegments(detector.topic_probabilities(list(gold.texts)), gold.aspects)
+        self.fixed = {one.topic: one for one in fixed}
+
+        @lru_cache(16)
+        def suggest_for(aspects: tuple[Aspect, ...]) -> Suggested:
+            by_names = sample() if labelled is None and aspects else None
+            try:
+                return suggest(detector.topics_, aspects, by_names, labelled, detector.seed, strict=False)
+            except InputError as error:  # nothing is known of any aspect
+                return dataclasses.replace(suggest(detector.topics_, (), None), notes=(str(error),))
+
+        self.suggest_for = suggest_for
+
+    def found(self, state: MapState) -> Suggested:
+        """Return what is suggested for the present aspects, under their first names."""
+        first = state.first_names()
+        names = [name for name in state.topic_map.aspects if name != GENERAL]
+        return self.suggest_for(tuple(to_aspect(first[name], state.described.get(name)) for name in names))
+
+    def notes(self, state: MapState) -> list[str]:
+        """Say which aspects nothing speaks of, and what to do."""
+        return list(self.found(state).notes)
+
+    def __call__(self, state: MapState) -> list[Suggestion]:
+        present = {name: now for now, name in state.first_names().items()}
+        result = []
+        for new in self.found(state).suggestions:
+            one = self.fixed.get(new.topic, new)
+            if not all(name in present for name in spoken(one)):  # an aspect was deleted
+                one = new
+            aspect = None if one.aspect is None else present.get(one.aspect)
+            shares = tuple((present[name], weight) for name, weight in one.shares if name in present)
+            result.append(dataclasses.replace(one, aspect=aspect, shares=shares))
+        return result
+
+
+def spoken(one: Suggestion) -> list[str]:
+    """Return the aspects that a suggestion names."""
+    return [name for name in (one.aspect, *(name for name, _ in one.shares)) if name is not None]
