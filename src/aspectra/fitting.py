@@ -95,7 +95,7 @@ class Fitted:
         return Reader(self.vocabulary, self.vectors.matrix, self.topic_probabilities, embed)
 
     def names_sample(self, encoder: Encoder | None = None, progress: StageProgress = unseen) -> NamesSample:
-        """Read the segments that aspects are learnt from; what the encoder makes of them is kept in the run."""
+        """Read the segments that aspects are learnt from; the encoder's means of them are kept in the run."""
         rows = sample_rows(self.corpus, self.config.min_tokens, self.config.seed)
         texts = self.corpus.segments["text"].gather(rows).to_list()
         folder = self.segments / rundir.FEATURES if isinstance(self.segments, RunDir) else None

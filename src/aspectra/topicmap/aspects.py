@@ -109,7 +109,7 @@ def quoted(text: str) -> str:
 
 
 def write_aspects(path: Path, aspects: Iterable[Aspect]) -> None:
-    """Replace the file in one step and keep the version before it in map-history/; skip if nothing changed."""
+    """Replace the file in one step, if anything changed; the version before goes to map-history/."""
     data = to_toml(aspects).encode()
     previous = path.read_bytes() if path.exists() else None
     if previous == data:

@@ -2,8 +2,8 @@
 
 The paper calls it high-resolution selective mapping. As JSON: {"version": 1, "topics": fingerprint,
 "aspects": [names], "choices": [{topic, aspect, keywords, by, at, why}]}, one choice per topic, in order;
-aspect null for an unmapped topic. Version 2 may have `shares` in a suggested choice, for a topic that speaks of
-several aspects, and the choice `Not a review`. `General` is always allowed and stands last. What a person
+aspect null for an unmapped topic. Version 2 may have `shares` in a suggested choice, for a topic that
+speaks of several aspects, and the choice `Not a review`. `General` is always allowed and stands last. What a person
 chose is never overwritten unless told to, and replaced versions are kept in map-history/.
 """
 
@@ -41,8 +41,8 @@ def now() -> str:
 class Choice:
     """The aspect of one topic, None if it is unmapped.
 
-    `by` is "suggestion" or a person's name, `at` a time as ISO 8601 in UTC. `shares` are of a suggestion only:
-    (aspect, weight) pairs of a topic that speaks of several; the weights sum to 1.
+    `by` is "suggestion" or a person's name, `at` a time as ISO 8601 in UTC. `shares` are of a suggestion
+    only: (aspect, weight) pairs of a topic that speaks of several; the weights sum to 1.
     """
 
     topic: int
@@ -237,7 +237,8 @@ def check_aspects(aspects: Sequence[str]) -> None:
             )
         if name.casefold() in RESERVED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
             raise MapError(
-                f"{name!r} cannot name an aspect: {UNMAPPED!r} and {NOT_REVIEW!r} are reserved, General is spelled {GENERAL!r}."
+                f"{name!r} cannot name an aspect: {UNMAPPED!r} and {NOT_REVIEW!r} are reserved, "
+                f"General is spelled {GENERAL!r}."
             )
         if name.casefold() in seen:
             raise MapError(
