@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason='the service needs fastapi: pip install "aspectra[serve]"')
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from aspectra import rundir
@@ -26,6 +28,7 @@ from aspectra.errors import MapError
 from aspectra.sample import Sample
 from aspectra.serve.app import LARGEST_BODY, LONGEST_TEXT, MOST_TEXTS, make_app
 from aspectra.serve.batching import Limits
+from aspectra.serve.protocol import ImpatientProtocol
 from aspectra.serve.server import Service, listen
 
 Start = Callable[..., TestClient]
@@ -286,3 +289,29 @@ def test_a_run_or_an_onnx_file_must_be_named(aspectra: Callable[..., Any]) -> No
     answer = aspectra("serve")
     assert answer.code == 2
     assert "Give the run's folder or --onnx" in answer.err
+
+
+def test_half_sent_headers_lose_their_connection_and_others_do_not(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aspectra.serve.protocol.HEADERS_WITHIN", 0.3)
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(start().app, log_level="warning", http=ImpatientProtocol, lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    port = listener.getsockname()[1]
+    used = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    used.request("GET", "/healthz")
+    assert used.getresponse().read()
+    halves = [socket.create_connection(("127.0.0.1", port), 10) for _ in range(20)]
+    for place, half in enumerate(halves):
+        half.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n"[: place * 2])
+    used.sock.sendall(b"GET /heal")  # a second request on a connection that was used
+    assert [half.recv(1) for half in (*halves, used.sock)] == [b""] * 21
+    assert ask(port, "/healthz")[0] == 200
+    for connection in (*halves, used):
+        connection.close()
+    server.should_exit = True
+    thread.join(10)
+    listener.close()

@@ -301,3 +301,26 @@ def test_two_processes_lose_no_choice(tmp_path: Path) -> None:
         person.join(60)
     assert [choice.by for choice in read_map(path).choices] == ["Ada", "Ben"] * (n // 2)
     assert not list(tmp_path.glob(".*"))
+
+
+def test_any_failure_to_save_changes_nothing(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    studio.act("assign", choices={"0": "Image"})
+    before, version = studio.session.state, studio.session.version
+    with pytest.raises(UnicodeEncodeError):
+        studio.act("note", topic=0, text="\ud83d")
+    assert (studio.session.state, studio.session.version) == (before, version)
+    studio.act("assign", choices={"1": "Image"})
+    assert studio.aspects()[:2] == ["Image", "Image"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"done": [{}]}, {"done": [5]}, {"undone": 7}, {"notes": {"x": 1}}, {"hues": 5}, {"minutes": None}],
+)
+def test_a_forged_file_beside_the_map_is_not_used(studio: Studio, change: dict[str, Any]) -> None:
+    studio.act("assign", choices={"0": "Image"})
+    file = studio.session.studio_file
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    assert "is damaged" in studio.open().notice
+    studio.act("assign", choices={"1": "Image"})
+    assert studio.aspects()[:2] == ["Image", "Image"]

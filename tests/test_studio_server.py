@@ -274,3 +274,45 @@ def test_ctrl_c_ends_the_command_cleanly(program: list[str], own_run: Path) -> N
     _, said = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"kind": []},
+        {"kind": {}},
+        {"kind": "assign", "choices": {"9" * 5000: "Taste"}},
+        {"kind": "assign", "choices": {"0": ["Taste"]}},
+        {"kind": "add", "names": [["x"]]},
+        {"kind": "rename", "name": "Taste", "to": {"a": 1}},
+        {"kind": "rename", "name": ["Taste"], "to": "x"},
+        {"kind": "colour", "name": "Taste", "hue": 1e400},
+        {"kind": "note", "topic": 0, "text": "\ud83d"},
+        {"kind": "add", "names": ["\udc00"]},
+        {"kind": "move", "name": "Taste", "place": "0"},
+    ],
+    ids=str,
+)
+def test_no_action_breaks_the_page(start: Callable[..., Client], action: dict[str, Any]) -> None:
+    client = start()
+    before = client.studio.session.state
+    status, said = client.ask("/api/act", {"version": client.studio.session.version, "action": action})[:2]
+    assert (status, list(said)) == (400, ["error"])
+    assert client.studio.session.state == before
+    assert client.act("assign", choices={"0": "Taste"})[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/page/{}.js", "/api/card/{}", "/api/trials/{}", "/api/preview?seed={}"])
+def test_a_very_long_path_is_no_fault_of_the_server(start: Callable[..., Client], path: str) -> None:
+    assert start().ask(path.format("9" * 5000))[0] in (200, 400, 404)
+
+
+def test_two_pages_keep_the_labels_of_both(start: Callable[..., Client], own_run: Path) -> None:
+    first, second = start(), start(replace=False)
+    for client, row in ((first, 0), (second, 1), (first, 2)):
+        client.studio.session.close()
+        assert client.ask("/api/answer", {"row": row, "aspect": "Taste"})[0] == 200
+    assert len((own_run / "dev.jsonl").read_text().splitlines()) == 3
+    for _ in range(3):
+        assert first.ask("/api/answer", {"back": True})[0] == 200
+    assert start(replace=False).studio.own == []

@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -193,3 +194,37 @@ def test_an_aspect_needs_a_usable_name(aspects: tuple[str, ...], message: str) -
 def test_a_topic_that_does_not_exist_cannot_be_chosen() -> None:
     with pytest.raises(MapError, match="No topic 3: there are topics 0 to 2"):
         make_map("Image", "Sound", None).with_choice(3, None, by="Ada")
+
+
+def forged(tmp_path: Path, **changed: Any) -> Path:
+    values = make_map("Image", "Sound", None).to_dict()
+    path = tmp_path / "topic_map.json"
+    path.write_text(json.dumps({**values, **changed}))
+    return path
+
+
+def test_a_huge_topic_number_takes_no_memory(tmp_path: Path) -> None:
+    choices = make_map("Image", "Sound", None).to_dict()["choices"]
+    choices[0]["topic"] = 10**10
+    tracemalloc.start()
+    with pytest.raises(MapError, match=r"topic_map\.json: Each topic.* found 10000000000"):
+        read_map(forged(tmp_path, choices=choices))
+    assert tracemalloc.get_traced_memory()[1] < 10e6
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("n_topics", [1, 500])
+def test_a_map_has_as_many_choices_as_there_are_topics(n_topics: int, tmp_path: Path) -> None:
+    with pytest.raises(MapError, match=rf"topic_map\.json has \d choices, but there are {n_topics} topics"):
+        read_map(forged(tmp_path), n_topics=n_topics)
+
+
+def test_half_of_a_character_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(MapError, match="half of a character"):
+        read_map(forged(tmp_path, aspects=[*make_map("Image", "Sound", None).aspects, "\ud83d"]))
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(MapError, match=r"Cannot read .*folder\.json"):
+        read_map(tmp_path / "folder.json")
+    (tmp_path / "digits.json").write_text("9" * 5000)
+    with pytest.raises(MapError, match=r"digits\.json is not JSON"):
+        read_map(tmp_path / "digits.json")

@@ -153,7 +153,7 @@ class Fitted:
             topics,
             {stage: run.mark(stage) for stage in STAGES},
             run,
-            read_map(run / rundir.TOPIC_MAP, topics.fingerprint) if has_map else None,
+            read_map(run / rundir.TOPIC_MAP, topics.fingerprint, len(topics.items)) if has_map else None,
         )
 
 

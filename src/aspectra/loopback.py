@@ -8,6 +8,7 @@ is one of `HOSTS`.
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 
 from aspectra.errors import InputError
@@ -34,9 +35,6 @@ def names_this_machine(host: str | None, port: int | None = None) -> bool:
 
 
 def split_host(host: str) -> tuple[str, str]:
-    """Split "[::1]:80" or "localhost:80" into name and port."""
-    if host.startswith("["):
-        name, _, rest = host.removeprefix("[").partition("]")
-        return name, rest.removeprefix(":")
-    name, _, port = host.partition(":")
-    return name, port
+    """Split "[::1]:80" or "localhost:80" into name and port; what has another form has no name."""
+    found = re.fullmatch(r"(?:\[([0-9a-fA-F:]+)\]|([^\[\]:]+))(?::([0-9]*))?", host)
+    return (found[1] or found[2], found[3] or "") if found else ("", "")

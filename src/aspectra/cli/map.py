@@ -134,9 +134,8 @@ def export_map(run: show.Run, file: Table, quiet: show.Quiet = False) -> None:
     """Write the map as CSV, to edit in a spreadsheet."""
     from aspectra import rundir
     from aspectra.topicmap.spreadsheet import export_csv
-    from aspectra.topicmap.topicmap import read_map
 
-    export_csv(read_map(run / rundir.TOPIC_MAP, load(run).topics_.fingerprint), file)
+    export_csv(read_of(load(run), run / rundir.TOPIC_MAP), file)
     show.note(f"Wrote {file}. After editing: aspectra map import {run} {file}", quiet)
 
 
@@ -145,11 +144,11 @@ def import_map(run: show.Run, file: Table, by: By = None, quiet: show.Quiet = Fa
     """Read an exported CSV back in; the rows that you changed become your choices."""
     from aspectra import rundir
     from aspectra.topicmap.spreadsheet import import_csv
-    from aspectra.topicmap.topicmap import read_map, write_map
+    from aspectra.topicmap.topicmap import write_map
 
     detector = load(run)
     with rundir.locked(run, "map"):
-        found = read_map(run / rundir.TOPIC_MAP, detector.topics_.fingerprint)
+        found = read_of(detector, run / rundir.TOPIC_MAP)
         imported = import_csv(file, found, by or getpass.getuser())
         write_map(run / rundir.TOPIC_MAP, imported)
     show_saved(run, imported, detector, quiet)
@@ -159,6 +158,13 @@ def load(run: Path) -> AspectDetector:
     from aspectra.detector import AspectDetector
 
     return AspectDetector.load(run, with_map=False)
+
+
+def read_of(detector: AspectDetector, path: Path) -> TopicMap:
+    """Read a map of this run's topics."""
+    from aspectra.topicmap.topicmap import read_map
+
+    return read_map(path, detector.topics_.fingerprint, len(detector.topics_.items))
 
 
 def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
@@ -209,7 +215,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     """Suggest or carry over a map, save and print it; without either, print the map that is there."""
     from aspectra import rundir
     from aspectra.studio.opening import carry
-    from aspectra.topicmap.topicmap import merge, read_map, write_map
+    from aspectra.topicmap.topicmap import merge, write_map
 
     detector, path = load(run), run / rundir.TOPIC_MAP
     if not (options.suggests or options.from_):
@@ -218,12 +224,12 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
                 f"No topic map in {run}. Name your aspects: aspectra map {run} --aspects Image,Sound "
                 f"or open the page: aspectra map {run} --page"
             )
-        show_saved(run, read_map(path, detector.topics_.fingerprint), detector, quiet, options.why)
+        show_saved(run, read_of(detector, path), detector, quiet, options.why)
         return
 
     def old() -> TopicMap | None:
         keep = path.exists() and not options.replace
-        return read_map(path, detector.topics_.fingerprint) if keep else None
+        return read_of(detector, path) if keep else None
 
     before = old()  # a map that cannot be kept is refused before the work, not after it
     aspects = find_aspects(run, options)

@@ -26,17 +26,17 @@ def command(
     if as_json:
         print(json.dumps(topics, ensure_ascii=False, indent=1))
     else:
-        print_topics(topics, chosen_aspects(home / rundir.TOPIC_MAP, topics["fingerprint"]), run)
+        print_topics(topics, chosen_aspects(home / rundir.TOPIC_MAP, topics), run)
 
 
-def chosen_aspects(path: Path, fingerprint: str) -> dict[int, str]:
+def chosen_aspects(path: Path, topics: dict[str, Any]) -> dict[int, str]:
     """Return the aspect of each topic; nothing without a map, or with one that cannot be used."""
     from aspectra.topicmap.topicmap import UNMAPPED, read_map
 
     if not path.exists():
         return {}
     try:
-        choices = read_map(path, fingerprint).choices
+        choices = read_map(path, topics["fingerprint"], len(topics["items"])).choices
     except MapError as error:  # to fix the map, a person must see the topics
         show.note(str(error))
         return {}

@@ -31,7 +31,7 @@ def apply(
         return assign(state, action.get("choices"), by)
     if kind == "note":
         return note(state, action.get("topic"), action.get("text"), by)
-    if kind not in ASPECT_ACTIONS:
+    if not isinstance(kind, str) or kind not in ASPECT_ACTIONS:
         raise MapError(f"Unknown action {kind!r}.")
     changed, label = ASPECT_ACTIONS[kind](state, action)
     return follow(changed, suggester), label, None
@@ -83,7 +83,10 @@ def add(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
 
 
 def rename(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
-    old, new = own_aspect(state, action), str(action.get("to") or "").strip()
+    old, new = own_aspect(state, action), action.get("to")
+    if not isinstance(new, str):
+        raise MapError(f"An aspect's name must be text, got {new!r}.")
+    new = new.strip()
     if new in state.topic_map.aspects and new != old:
         raise MapError(
             f"There is an aspect {new!r} already. "
@@ -161,7 +164,7 @@ def follow(state: MapState, suggester: Suggester) -> MapState:
 
 
 def topic_number(state: MapState, key: Any) -> int:
-    number = int(key) if isinstance(key, str) and key.isascii() and key.isdigit() else key
+    number = int(key) if isinstance(key, str) and key.isascii() and key.isdigit() and len(key) < 10 else key
     if type(number) is not int or not 0 <= number < len(state.topic_map.choices):
         raise MapError(f"No topic {key!r}: there are topics 0 to {len(state.topic_map.choices) - 1}.")
     return number

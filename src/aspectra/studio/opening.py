@@ -52,7 +52,9 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     path = agree.map_path(run, opening.annotator)
     if opening.read_only and not path.exists():
         raise MapError(f"There is no {path} to read. Make one first: aspectra map {run}")
-    others = agree.read_other_maps(run, detector.topics_.fingerprint, opening.annotator)
+    others = agree.read_other_maps(
+        run, detector.topics_.fingerprint, opening.annotator, len(detector.topics_.items)
+    )
     gold = read_gold(opening.dev) if opening.dev else None
     topic_map, fixed = first_map(detector, path, opening, others, gold)
     learnt_from = gold or own_gold(run)
@@ -93,7 +95,7 @@ def first_map(
         names = tuple(sorted(set().union(*gold.aspects)))
     carried, suggestions = carry(detector, opening.old) if opening.old else (None, [])
     if path.exists() and not opening.replace:
-        found = read_map(path, detector.topics_.fingerprint)
+        found = read_map(path, detector.topics_.fingerprint, len(detector.topics_.items))
         return with_aspects(found, names), suggestions if names or suggestions else suggested_in(found)
     if carried:
         return with_aspects(carried, names), suggestions

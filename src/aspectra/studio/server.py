@@ -81,7 +81,7 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
 
     async def preview(request: Request) -> Any:
         seed = request.query_params.get("seed", "0")
-        return studio.preview(int(seed) if seed.isascii() and seed.isdigit() else 0)
+        return studio.preview(int(seed) if seed.isascii() and seed.isdigit() and len(seed) < 20 else 0)
 
     async def try_text(request: Request) -> Any:
         return studio.try_text((await body(request)).get("text"))
@@ -158,6 +158,9 @@ async def body(request: Request) -> dict[str, Any]:
             raise InputError(f"A request has at most {LONGEST_BODY} bytes.")
     try:
         sent = json.loads(data)
+        json.dumps(sent, ensure_ascii=False).encode()  # half of an emoji cannot be saved
+    except UnicodeEncodeError:
+        raise InputError("The request has half of a character in it. Type the text again.") from None
     except (ValueError, RecursionError):
         raise InputError("The request is not JSON.") from None
     if not isinstance(sent, dict):
@@ -168,11 +171,11 @@ async def body(request: Request) -> dict[str, Any]:
 async def page(request: Request) -> Response:
     """Serve a file of the page."""
     name = request.path_params.get("name", "index.html")
-    file = files("aspectra.studio") / "page" / name
     kind = KINDS.get(name.rpartition(".")[2])
-    if kind is None or not file.is_file():
+    found = [file for file in (files("aspectra.studio") / "page").iterdir() if file.name == name]
+    if kind is None or not found:
         return PlainTextResponse("No such file.", 404)
-    return Response(file.read_bytes(), media_type=kind)
+    return Response(found[0].read_bytes(), media_type=kind)
 
 
 def free_socket(port: int | None) -> socket.socket:

@@ -108,11 +108,13 @@ class Session:
     def _commit(self, state: MapState, done: list[dict[str, Any]], undone: list[dict[str, Any]]) -> None:
         before = self.state, self.done, self.undone, self.version
         self.state, self.done, self.undone, self.version = state, done, undone, self.version + 1
+        saved = False
         try:
             self.save()
-        except (MapError, RunError):
-            self.state, self.done, self.undone, self.version = before
-            raise
+            saved = True
+        finally:
+            if not saved:
+                self.state, self.done, self.undone, self.version = before
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -126,7 +128,8 @@ class Session:
         """If something else changed the map, take that over and raise Conflict; call it while `locked`."""
         found = self._read()
         if found is not None and found != self._on_disk:
-            found_map = read_map(self.path, self.state.topic_map.topics)
+            now = self.state.topic_map
+            found_map = read_map(self.path, now.topics, len(now.choices))
             self.state = MapState.of(found_map, self.state.aspects())
             self._on_disk, self._saved_before, self.done, self.undone = found, False, [], []
             self.version += 1
@@ -184,6 +187,7 @@ class Session:
 
     def _resume(self) -> None:
         """Continue with what an earlier session left beside the map, if it belongs to this map."""
+        before = self.state
         try:
             values = json.loads(self.studio_file.read_bytes())
             belongs = (
@@ -194,10 +198,21 @@ class Session:
             if belongs:
                 names = set(self.state.beside_map()) - {"described"}  # that is in aspects.toml
                 self.state = self.state.patched({name: values[name] for name in names})
+                check_steps(self.state, values["done"], "before")
+                check_steps(self.state, values["undone"], "after")
                 self.done, self.undone = list(values["done"]), list(values["undone"])
         except FileNotFoundError:
             return
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, MapError, OSError):
+            self.state = before
             self.notice = (
                 f"{self.studio_file.name} is damaged: undo, colours and minutes start again. The map is fine."
             )
+
+
+def check_steps(state: MapState, steps: list[dict[str, Any]], side: str) -> None:
+    """Raise unless all steps, last first, can be taken from here."""
+    for step in reversed(steps):
+        state = state.patched(step[side])
+        if not isinstance(step["label"], str) or not isinstance(step["topic"], int | None):
+            raise TypeError(f"A step has the label {step['label']!r} and the topic {step['topic']!r}.")

@@ -162,8 +162,11 @@ class Studio:
         return [vars(trial) for trial in found]
 
     def check_topic(self, number: str) -> int:
-        if not (number.isascii() and number.isdigit() and int(number) < len(self.topic_map.choices)):
-            raise InputError(f"No topic {number!r}: there are topics 0 to {len(self.topic_map.choices) - 1}.")
+        known = number.isascii() and number.isdigit() and len(number) < 10
+        if not known or int(number) >= len(self.topic_map.choices):
+            raise InputError(
+                f"No topic {number[:20]!r}: there are topics 0 to {len(self.topic_map.choices) - 1}."
+            )
         return int(number)
 
     def preview(self, seed: int) -> list[dict[str, Any]]:

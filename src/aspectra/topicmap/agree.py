@@ -30,14 +30,16 @@ def map_path(run: Path, annotator: str | None) -> Path:
     return run / rundir.TOPIC_MAP.replace(".json", f".{annotator}.json")
 
 
-def read_other_maps(run: Path, topics: str, but: str | None) -> dict[str, TopicMap]:
+def read_other_maps(
+    run: Path, topics: str, but: str | None, n_topics: int | None = None
+) -> dict[str, TopicMap]:
     """Read the maps of all annotators but one; those made for other topics do not count."""
     found = {}
     for path in sorted(run.glob(rundir.TOPIC_MAP.replace(".json", ".*.json"))):
         name = path.name.removeprefix(rundir.TOPIC_MAP.removesuffix("json")).removesuffix(".json")
         topic_map = read_map(path)
         if name != but and topic_map.topics == topics:
-            found[name] = topic_map
+            found[name] = read_map(path, topics, n_topics)
     return found
 
 

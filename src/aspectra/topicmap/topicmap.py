@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -188,6 +189,7 @@ class TopicMap:
             )
         check_keys(values, {"version", "topics", "aspects", "choices"}, "A topic map")
         check_types(values, {"topics": str, "aspects": list, "choices": list})
+        check_unicode(values)
         choices = tuple(Choice.from_dict(choice) for choice in values["choices"])
         return cls(aspects=tuple(values["aspects"]), choices=choices, topics=values["topics"])
 
@@ -214,6 +216,14 @@ def read_shares(values: Any, topic: int) -> tuple[tuple[str, float], ...]:
             f"The shares of topic {topic} must be aspects with weights from 0 to 1, got {values!r}."
         )
     return tuple((aspect, float(weight)) for aspect, weight in values.items())
+
+
+def check_unicode(values: Any) -> None:
+    """Raise MapError if a text has half of a character, which JSON can write but no file can hold."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise MapError(f"A text has half of a character in it: {error.object[error.start]!r}.") from None
 
 
 def check_time(at: str) -> None:
@@ -248,24 +258,30 @@ def check_aspects(aspects: Sequence[str]) -> None:
 
 
 def what_is_wrong(numbers: list[int]) -> str:
-    twice = sorted({number for number in numbers if numbers.count(number) > 1})
-    missing = sorted(set(range(max(numbers, default=0) + 1)) - set(numbers))
-    faults = ("twice", twice), ("missing", missing)
-    return (
-        "; ".join(f"{fault} {', '.join(map(str, topics))}" for fault, topics in faults if topics)
-        or f"found {numbers}"
-    )
+    expected, counts = range(len(numbers)), Counter(numbers)
+    twice = sorted(number for number, count in counts.items() if count > 1)
+    missing = [number for number in expected if number not in counts]
+    beyond = sorted(number for number in counts if number not in expected)
+    faults = ("twice", twice), ("missing", missing), ("found", beyond)
+    said = [f"{fault} {shorten(topics)}" for fault, topics in faults if topics]
+    return "; ".join(said) or f"found {shorten(numbers)}"
 
 
-def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
-    """Read a topic map; refuse one that was made for topics with another fingerprint than expected."""
+def shorten(numbers: list[int]) -> str:
+    return ", ".join(str(number)[:20] for number in numbers[:5]) + (", …" if len(numbers) > 5 else "")
+
+
+def read_map(path: Path, expected_topics: str | None = None, n_topics: int | None = None) -> TopicMap:
+    """Read a topic map; refuse one for topics with another fingerprint, or for another number of topics."""
     try:
         values = json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
         raise MapError(
             f"No topic map in {path.parent}. Map the topics first: aspectra map {path.parent}"
         ) from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except OSError as error:
+        raise MapError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or a number of 5,000 digits
         raise MapError(
             f"{path} is not JSON: {error}. Fix it, copy an earlier version from {history_folder(path)}, "
             f"or start again: aspectra map {path.parent} --replace"
@@ -277,6 +293,11 @@ def read_map(path: Path, expected_topics: str | None = None) -> TopicMap:
     if expected_topics is not None and topic_map.topics != expected_topics:
         raise MapError(
             f"{path} was made for other topics. Map them again: aspectra map {path.parent} --replace"
+        )
+    if n_topics is not None and len(topic_map.choices) != n_topics:
+        raise MapError(
+            f"{path} has {len(topic_map.choices)} choices, but there are {n_topics} topics. Copy an earlier "
+            f"version from {history_folder(path)}, or start again: aspectra map {path.parent} --replace"
         )
     return topic_map
 

@@ -1,0 +1,40 @@
+"""HTTP/1.1 with a limit that uvicorn lacks: a request's headers must arrive within HEADERS_WITHIN seconds.
+
+Otherwise a thousand half-sent requests would hold all connections and lock everyone else out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEADERS_WITHIN = 10.0
+
+
+class ImpatientProtocol(H11Protocol):
+    """Closes a connection that waits too long for the rest of a request's headers."""
+
+    overdue: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.overdue = self.loop.call_later(HEADERS_WITHIN, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        waiting = self.conn.their_state is h11.IDLE
+        if waiting and self.overdue is None:
+            self.overdue = self.loop.call_later(HEADERS_WITHIN, self.transport.close)
+        elif not waiting:
+            self.headers_came()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.headers_came()
+        super().connection_lost(exc)
+
+    def headers_came(self) -> None:
+        if self.overdue is not None:
+            self.overdue.cancel()
+            self.overdue = None
