@@ -2,9 +2,9 @@
 
     python benchmarks/keywords.py runs/tv runs/citysearch --seed 0
 
-Counted as topics.json counts coherence, over topics with at least 0.5 % of the segments. Each run is read and its
-keywords are computed anew; nothing is fitted but LDA, with as many topics on the same words, and nothing is written.
-LDA's keywords are its most probable words, or chosen as ours are.
+Counted as topics.json counts coherence, over topics with at least 0.5 % of the segments. Each run is read
+and its keywords are computed anew; nothing is fitted but LDA, with as many topics on the same words, and
+nothing is written. LDA's keywords are its most probable words, or chosen as ours are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ours(detector: AspectDetector, keywords: str) -> float:
 
 
 def lda(detector: AspectDetector, seed: int) -> list[float]:
-    """Return the mean coherence of LDA's topics by its most probable words, and by words chosen as ours are."""
+    """Return the mean coherence of LDA's topics by its most probable words, and by words chosen our way."""
     rows = detector.corpus_.trainable(1)
     if len(rows) > SAMPLE:
         rows = np.sort(np.random.default_rng(detector.seed).choice(rows, SAMPLE, replace=False))
@@ -52,7 +52,8 @@ def main(
 ) -> None:
     """Print a table row for each run."""
     print(
-        f"| run | topics | {' | '.join(KEYWORDS)} | LDA, probable | LDA, frequent |\n|---|---|---|---|---|---|"
+        f"| run | topics | {' | '.join(KEYWORDS)} | LDA, probable | LDA, frequent |\n"
+        "|---|---|---|---|---|---|"
     )
     for run in runs:
         detector = AspectDetector.load(run, with_map=False)

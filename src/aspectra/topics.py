@@ -113,9 +113,9 @@ def frequent_words(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the words that are frequent in each topic's segments and rarer elsewhere, with scores: K×n each.
 
-    The score is p(w|k) · log(p(w|k) / p(w)). p counts pairs of words in a segment, for a topic with weight β²:
-    each different word of a segment counts as often as the segment has different words. Words without a
-    letter come last, then words that no segment has.
+    The score is p(w|k) · log(p(w|k) / p(w)). p counts pairs of words in a segment, for a topic with weight
+    β²: each different word of a segment counts as often as the segment has different words. Words without
+    a letter come last, then words that no segment has.
     """
     counts = np.zeros((beta.shape[1] + 1, len(words)))  # one row per topic, and one for the corpus
     edges = [*range(0, len(tokens), CHUNK), len(tokens)]

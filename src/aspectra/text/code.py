@@ -1,8 +1,9 @@
 """Which segments are pasted code, markup, addresses or lists of model numbers? Told by what they look like.
 
-A segment is cut at spaces. It is code if enough of its pieces look like code: a call such as `a.b(` or `f("`,
-braces, operators, names_with_underscores, addresses. camelCase and model numbers count only beside such pieces, as
-glued sentences ("Nice designFast") and a named model are ordinary text. So are "[...]", prices, dimensions and smileys.
+A segment is cut at spaces. It is code if enough of its pieces look like code: a call such as `a.b(` or
+`f("`, braces, operators, names_with_underscores, addresses. camelCase and model numbers count only beside
+such pieces, as glued sentences ("Nice designFast") and a named model are ordinary text. So are "[...]",
+prices, dimensions and smileys.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ STRONG = (
 )
 BESIDE = r"[a-z][A-Z]|^['\"]\w+['\"][,;)]*$|\w;$|^=$|[{}]"
 """camelCase, a quoted name, a semicolon at the end, a lone sign: these count only beside stronger signs."""
-MODEL = r"^[(]?[A-Z0-9/-]*(?:[A-Z][A-Z0-9/-]*\d[A-Z0-9/-]*[\dA-Z]|\d[A-Z0-9/-]*[A-Z][A-Z0-9/-]*[A-Z0-9])[A-Z0-9/-]*[,;.)]*$"
+MODEL = (
+    r"^[(]?[A-Z0-9/-]*(?:[A-Z][A-Z0-9/-]*\d[A-Z0-9/-]*[\dA-Z]|\d[A-Z0-9/-]*[A-Z][A-Z0-9/-]*[A-Z0-9])"
+    r"[A-Z0-9/-]*[,;.)]*$"
+)
 SHARE = 0.4
 """A segment is code if this share of its pieces looks like it."""
 SURE_SHARE = 0.6

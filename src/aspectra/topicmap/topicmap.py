@@ -2,9 +2,9 @@
 
 The paper calls it high-resolution selective mapping. As JSON: {"version": 1, "topics": fingerprint,
 "aspects": [names], "choices": [{topic, aspect, keywords, by, at, why}]}, one choice per topic, in order;
-aspect null for an unmapped topic. Version 2 may have `shares` in a suggested choice, for a topic that
-speaks of several aspects, and the choice `Not a review`. `General` is always allowed and stands last. What a person
-chose is never overwritten unless told to, and replaced versions are kept in map-history/.
+aspect null for an unmapped topic. Version 2 may have `shares` in a suggested choice, for a topic of several
+aspects, and the choice `Not a review`. `General` is always allowed, and last. What a person chose is never
+overwritten unless told to; replaced versions are kept in map-history/.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class LdaTopics:
         return map_by_dev(probabilities, task)
 
     def learn(self, detector: AspectDetector, seed: int) -> Any:
-        """Return scikit-learn's model with as many topics as the detector, learnt on the detector's segments."""
+        """Return scikit-learn's model with as many topics as the detector, learnt on its segments."""
         from sklearn.decomposition import LatentDirichletAllocation
 
         rows = detector.corpus_.trainable(detector.min_tokens)
