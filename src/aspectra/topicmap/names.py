@@ -40,6 +40,9 @@ SHARPNESS = 2.0
 PRIOR_POWER = 0.5
 """A topic's opinion is divided by the shares of the aspects to this power, as the segment's own opinion
 contains them already."""
+TOPIC_POWER = 2.0
+"""Weight of the topics' opinion: β is spread over many topics, so their opinions lie closer together than they
+should."""
 ROUNDS = 3
 """Without labels nothing gets better after so many, and General drifts after ten."""
 GENERAL_ANCHOR = 2.0
@@ -194,7 +197,7 @@ def map_topics(
 
 def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray) -> np.ndarray:
     """Return the opinion times that of the segment's topics."""
-    return normalise(opinion * (beta @ topic_map) / opinion.mean(0) ** PRIOR_POWER)
+    return normalise(opinion * ((beta @ topic_map) / opinion.mean(0) ** PRIOR_POWER) ** TOPIC_POWER)
 
 
 def rounds(
