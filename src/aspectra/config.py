@@ -19,6 +19,7 @@ ATTENTIONS = ("smooth", "regular", "mean")
 STARTS = ("auto", "words", "segments")
 UNITS = ("share", "nats")
 KEYWORDS = ("frequent", "paper")
+HEADS = ("linear", "attention")
 GENERAL = "General"
 NOT_REVIEW = "Not a review"
 """What a person may choose for topics of code, spam or other languages: marked, and left out of shares."""
@@ -205,8 +206,17 @@ class StudentConfig(Settings):
     encoder: str = setting(
         "minilm", "Pretrained encoder: minilm (bundled), a folder, or a name on the Hugging Face hub.", "BERT"
     )
+    head: str = setting(
+        "linear",
+        "What learns on the encoder: linear, from the aspects' names, the map and labels; or attention, the "
+        "paper's student, from the teacher's answers. Most settings below are for attention.",
+        "attention",
+        choices=HEADS,
+    )
     finetune: bool = setting(
-        False, "Train the encoder too, after its head; slow without a GPU.", "not said; frozen in the code"
+        False,
+        "Train the encoder too, after its attention head; slow without a GPU.",
+        "not said; frozen in the code",
     )
     sharpness: float = setting(
         4.0,
@@ -220,7 +230,10 @@ class StudentConfig(Settings):
     )
     smoothness: float = setting(0.5, "Smoothness λ of smooth attention.", "0.5", at_least=0)
     n_segments: int = setting(
-        16_000, "Segments to learn from, as many of each aspect as there are.", "all that pass", at_least=10
+        16_000,
+        "Segments to learn from; for an attention head as many of each aspect as there are.",
+        "all that pass",
+        at_least=10,
     )
     general_entropy: float = setting(
         1.0,
@@ -239,7 +252,7 @@ class StudentConfig(Settings):
     )
     teacher_weight: float = setting(
         0.5,
-        "Weight of the teacher when labels come from both; 0 is the student alone.",
+        "Weight of the teacher beside an attention head; 0 is the student alone, as a linear one always is.",
         "0",
         at_least=0,
         at_most=1,
@@ -258,6 +271,16 @@ class StudentConfig(Settings):
     seed: int = setting(
         0, "Same seed, same machine, same numbers.", "not said", at_least=0, at_most=LARGEST_SEED
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.finetune and self.head != "attention":
+            raise ConfigError("finetune needs an attention head. Add --head attention, or leave it out.")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Make a config from saved settings; the students of older versions all have an attention head."""
+        return super().from_dict({"head": "attention", **values})
 
     def thresholds(self, n_aspects: int) -> tuple[float, float]:
         """Return χ_G and χ_NG in nats."""

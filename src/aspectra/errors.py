@@ -17,6 +17,10 @@ class InputError(AspectraError):
     """A file or a text cannot be used."""
 
 
+class NotInstalledError(InputError):
+    """A package that is not always installed is needed; the message has the command that installs it."""
+
+
 class RunError(AspectraError):
     """A run directory lacks something, is damaged, or is of another version."""
 

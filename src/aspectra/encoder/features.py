@@ -24,6 +24,7 @@ from aspectra.progress import StageProgress
 from aspectra.rundir import fingerprint
 
 CHUNK = 2048
+MEANS_CHUNK = 2000
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,25 @@ def compute_features(
 def compute_means(
     encoder: Encoder, texts: Sequence[str], folder: Path, progress: StageProgress
 ) -> np.ndarray:
-    """Return the mean state of each text, N×D float32, or what an earlier call has left in the folder."""
-    path = folder / f"{cache_name(encoder, texts)}.means.npy"
-    if path.exists():
-        progress(1.0)
-        return read_chunk(path)
-    means = encoder.means(texts, progress)
-    with rundir.atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.save(file, means)
-    return means
+    """Return the mean state of each text, N×D float32.
+
+    They are kept in the folder, so many texts in a file: a longer list that starts with the same texts finds
+    them again.
+    """
+    result = np.empty((len(texts), encoder.width), dtype=np.float32)
+    for start in range(0, len(texts), MEANS_CHUNK):
+        part = texts[start : start + MEANS_CHUNK]
+        path = folder / f"{cache_name(encoder, part)}.means.npy"
+        if path.exists():
+            means = read_chunk(path)
+        else:
+            before, share = start / len(texts), len(part) / len(texts)
+            means = encoder.means(part, lambda done, at=before, of=share: progress(at + of * done))
+            with rundir.atomic_path(path) as temporary, temporary.open("wb") as file:
+                np.save(file, means)
+        result[start : start + len(part)] = means
+        progress((start + len(part)) / len(texts))
+    return result
 
 
 def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aspectra.corpus import Ragged
-from aspectra.errors import InputError
+from aspectra.errors import NotInstalledError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Tokenizer
@@ -19,8 +19,8 @@ def load_tokenizer(definition: str, longest: int) -> Tokenizer:
     try:
         from tokenizers import Tokenizer
     except ImportError:
-        raise InputError(
-            'The student needs tokenizers, which is not installed: pip install "aspectra[student]"'
+        raise NotInstalledError(
+            'An encoder needs tokenizers, which is not installed: pip install "aspectra[student]"'
         ) from None
     tokenizer = Tokenizer.from_str(definition)
     tokenizer.no_padding()

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from aspectra.encoder.pieces import load_tokenizer, tokenise
-from aspectra.errors import InputError
+from aspectra.errors import InputError, NotInstalledError
 from aspectra.progress import StageProgress
 from aspectra.rundir import checksum
 
@@ -124,6 +124,16 @@ def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
     return Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
 
 
+def find_encoder(name: str = BUNDLED, longest: int = 64) -> tuple[Encoder | None, str]:
+    """Load an encoder. If the bundled one is not installed: return None, and what to tell the user."""
+    try:
+        return load_encoder(name, longest), ""
+    except NotInstalledError as error:
+        if name != BUNDLED:
+            raise
+        return None, f"Words alone are compared, so about 7 of 100 segments more are wrong. {error}"
+
+
 def place_of(name: str) -> str:
     return bundled_folder() if name == BUNDLED else checked_place(name)
 
@@ -133,7 +143,7 @@ def import_transformers() -> Any:
     try:
         import transformers
     except ImportError:
-        raise InputError(f"The student needs transformers, which is not installed: {INSTALL}") from None
+        raise NotInstalledError(f"An encoder needs transformers, which is not installed: {INSTALL}") from None
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     return transformers
 
@@ -143,7 +153,7 @@ def bundled_folder() -> str:
     try:
         folder = Path(str(resources.files(BUNDLED_PACKAGE) / "model"))
     except ModuleNotFoundError:
-        raise InputError(f"The bundled encoder is not installed: {INSTALL_BUNDLED}") from None
+        raise NotInstalledError(f"The bundled encoder is not installed: {INSTALL_BUNDLED}") from None
     weights = folder / "model.safetensors"
     if not weights.exists() or checksum(weights) != BUNDLED_SHA256:
         raise InputError(

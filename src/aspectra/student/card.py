@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
 
-from aspectra import __version__
+from aspectra import __version__, rundir
 from aspectra.config import StudentConfig
-from aspectra.errors import RunError
-
-if TYPE_CHECKING:
-    from aspectra.topicmap.topicmap import TopicMap
+from aspectra.errors import MapError, RunError
+from aspectra.fitting import Fitted
+from aspectra.topicmap.topicmap import TopicMap
 
 FORMAT = 1
+AGAIN = "Distil again: aspectra distill RUN"
 FORMER = {
     "encoder": "encoder_fingerprint",
     "reviews": "reviews_fingerprint",
@@ -26,7 +27,8 @@ FORMER = {
 class Card:
     """`learnt` counts segments per aspect; `logit_shift` is what dev added to each aspect's logit.
 
-    `choice` and `estimate` tell how labels were used and which scores to expect.
+    `choice` and `estimate` tell how labels were used and which scores to expect, `without_labels` what they would
+    be without them. `notes` are sentences that whoever labels should know.
     """
 
     aspects: tuple[str, ...]
@@ -40,6 +42,44 @@ class Card:
     choice: str = "teacher"
     n_labels: int = 0
     estimate: dict[str, float] = field(default_factory=dict)
+    without_labels: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def new(cls, fitted: Fitted, config: StudentConfig) -> Self:
+        """Start a card for a student of this map."""
+        topic_map = fitted.the_map()
+        if len(topic_map.aspects) < 2:
+            raise MapError(
+                f"The topic map has the single aspect {topic_map.aspects[0]}: there is nothing to tell apart. "
+                "Map another aspect."
+            )
+        return cls(
+            topic_map.aspects,
+            config,
+            config.teacher_weight if config.head == "attention" else 0.0,
+            encoder_fingerprint="",
+            reviews_fingerprint=fitted.fingerprints["prepare"],
+            topic_map_fingerprint=topic_map.fingerprint,
+            learnt={},
+        )
+
+    def save(self, home: Path, topic_map: TopicMap) -> None:
+        """Write the model card and, as the student is then complete, config.json with the head's checksum."""
+        rundir.write_atomic(home / rundir.CARD, self.markdown(topic_map).encode())
+        weights = rundir.checksum(home / rundir.HEAD)
+        rundir.write_json(home / rundir.CONFIG, {**self.to_dict(), "weights": weights})
+
+    @classmethod
+    def load(cls, home: Path) -> Self:
+        """Read config.json; refuse it if the head is not the one that it was written for."""
+        if not (home / rundir.CONFIG).exists():
+            raise RunError(f"No student in {home}. Make it first: aspectra distill RUN")
+        values = rundir.read_json(home / rundir.CONFIG)
+        card = cls.from_dict(values, str(home / rundir.CONFIG))
+        if not (home / rundir.HEAD).exists() or rundir.checksum(home / rundir.HEAD) != values["weights"]:
+            raise RunError(f"{home / rundir.HEAD} is missing or damaged. {AGAIN}")
+        return card
 
     def to_dict(self) -> dict[str, Any]:
         return {"format": FORMAT, "version": __version__, **asdict(self), "aspects": list(self.aspects)}
@@ -60,6 +100,7 @@ class Card:
                 **{
                     **known,
                     "aspects": tuple(known["aspects"]),
+                    "notes": tuple(known.get("notes", ())),
                     "config": StudentConfig.from_dict(known["config"]),
                 }
             )
@@ -68,8 +109,9 @@ class Card:
 
     def markdown(self, topic_map: TopicMap) -> str:
         """Write the model card."""
+        total = max(1, sum(self.learnt.values()))
         rows = "\n".join(
-            f"| {aspect} | {self.learnt.get(aspect, 0):,} | {self.logit_shift.get(aspect, 0):+.2f} |"
+            f"| {aspect} | {self.learnt.get(aspect, 0):,} | {self.learnt.get(aspect, 0) / total:.1%} |"
             for aspect in self.aspects
         )
         topics = "\n".join(
@@ -79,15 +121,23 @@ class Card:
         settings = "\n".join(f"| {name} | {value} |" for name, value in asdict(self.config).items())
         return CARD.format(
             version=__version__,
-            encoder=self.config.encoder,
             encoder_fingerprint=self.encoder_fingerprint,
             reviews_fingerprint=self.reviews_fingerprint,
             rows=rows,
             topics=topics,
             settings=settings,
-            weight=self.teacher_weight,
+            made=MADE[self.config.head].format(
+                encoder=self.config.encoder if self.encoder_fingerprint else "none", weight=self.teacher_weight
+            ),
+            shifts=self.shifts_text(),
             labels=self.labels_text(),
+            notes="".join(f"{note}\n\n" for note in self.notes),
         )
+
+    def shifts_text(self) -> str:
+        """Say what labelled segments added to the aspects' scores, if they did."""
+        shifts = ", ".join(f"{aspect} {value:+.2f}" for aspect, value in self.logit_shift.items() if value)
+        return f"Labelled segments changed the scores (log-odds): {shifts}.\n" if shifts else ""
 
     def labels_text(self) -> str:
         if not self.n_labels:
@@ -95,31 +145,44 @@ class Card:
                 "No labelled segments were given; the scores are unknown. "
                 "Measure them: aspectra evaluate RUN gold.jsonl"
             )
-        scores = ", ".join(f"{name} {value:.1%}" for name, value in self.estimate.items())
-        return (
-            f"{self.n_labels:,} labelled segments were given. {USED[self.choice]} "
-            f"Cross-validated on them: {scores}."
-        )
+        told = f"{self.n_labels:,} labelled segments were given. {USED[self.choice]}"
+        if not self.estimate:
+            return f"{told} They are too few to tell how good it is."
+        without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
+        return f"{told} Cross-validated on them: {written(self.estimate)}{without}."
+
+
+def written(scores: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.1%}" for name, value in scores.items())
 
 
 USED = {
     "both": "The classifier learnt from the teacher and from them.",
+    "names": "The classifier learnt from the aspects' names, the map and them.",
     "teacher": "They changed nothing: what was learnt from the teacher alone scored as well.",
     "labels": "The classifier learnt from them alone, which scored clearly better than with the teacher.",
 }
 """What a card's `choice` means."""
 
+MADE = {
+    "attention": "distilled from a contrastive topic model into the encoder `{encoder}`. When it labels, the "
+    "teacher's probabilities have the weight {weight:g}.",
+    "linear": "learnt from the names of the aspects, what a person decided about topics, and unlabelled segments; "
+    "a linear classifier on the encoder `{encoder}`, word vectors and topic probabilities.",
+}
+"""How a student of each kind of head was made."""
+
 CARD = """# Aspect student
 
-Labels segments of reviews with an aspect. Made by aspectra {version}: distilled from a contrastive topic
-model into the encoder `{encoder}` (weights {encoder_fingerprint}), from reviews with fingerprint
-`{reviews_fingerprint}`. When it labels, the teacher's probabilities have the weight {weight:g}.
+Labels segments of reviews with an aspect. Made by aspectra {version}: {made}
 
-| aspect | segments learnt from | change of its score by labelled segments (log-odds) |
+Reviews: fingerprint `{reviews_fingerprint}`. Encoder: weights `{encoder_fingerprint}`.
+
+| aspect | segments learnt from | share |
 |---|---|---|
 {rows}
 
-## Scores
+{shifts}{notes}## Scores
 
 {labels}
 

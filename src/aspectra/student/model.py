@@ -17,14 +17,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from aspectra import rundir
+from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
-from aspectra.student.card import Card
+from aspectra.student.card import AGAIN, Card
 from aspectra.teacher.model import attend
 from aspectra.topicmap.topicmap import TopicMap
 
 BATCH = 64
-AGAIN = "Distil again: aspectra distill RUN"
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,10 @@ class Student(nn.Module):
         """Return the student's own probabilities, N×A."""
         return self._each(texts, lambda answer: torch.softmax(answer.logits, 1), len(self.card.aspects))
 
+    def answer(self, texts: Sequence[str], words: Ragged, beta: np.ndarray) -> np.ndarray:
+        """Return the same; a linear student also looks at a segment's known words and β."""
+        return self.probabilities(texts)
+
     def pooled(self, texts: Sequence[str]) -> np.ndarray:
         """Return what the classifier sees of each text, N×D."""
         return self._each(texts, lambda answer: answer.pooled, self.encoder.width)
@@ -97,21 +101,13 @@ class Student(nn.Module):
                 {name: tensor.detach().cpu().contiguous() for name, tensor in self.head.state_dict().items()},
                 path,
             )
-        rundir.write_atomic(home / rundir.CARD, self.card.markdown(topic_map).encode())
-        rundir.write_json(
-            home / rundir.CONFIG, {**self.card.to_dict(), "weights": rundir.checksum(home / rundir.HEAD)}
-        )
+        self.card.save(home, topic_map)
 
     @classmethod
     def from_pretrained(cls, folder: Path | str) -> Self:
         """Read what save_pretrained has written; refuse it if its parts do not belong together."""
         home = Path(folder)
-        if not (home / rundir.CONFIG).exists():
-            raise RunError(f"No student in {home}. Make it first: aspectra distill RUN")
-        values = rundir.read_json(home / rundir.CONFIG)
-        card = Card.from_dict(values, str(home / rundir.CONFIG))
-        if not (home / rundir.HEAD).exists() or rundir.checksum(home / rundir.HEAD) != values["weights"]:
-            raise RunError(f"{home / rundir.HEAD} is missing or damaged. {AGAIN}")
+        card = Card.load(home)
         encoder = load_encoder(
             str(home / rundir.ENCODER) if card.config.finetune else card.config.encoder, card.config.longest
         )

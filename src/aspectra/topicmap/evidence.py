@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from scipy.sparse import csr_matrix
 
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.linear import Features
 from aspectra.topicmap.names import AspectEvidence, GeneralEvidence
 from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
@@ -31,6 +33,8 @@ class Reader:
     vectors: np.ndarray  # V×D
     beta: Callable[[pl.Series], np.ndarray]
     embed: Embed | None = None
+    longest: int | None = None
+    """Read at most so many words of a segment."""
 
     def features(self, texts: Sequence[str], encoded: np.ndarray | None = None) -> Features:
         """Read segments; `encoded` are their mean states if they are known already."""
@@ -38,8 +42,7 @@ class Reader:
         beta = self.beta(series)
         if encoded is None and self.embed:
             encoded = self.embed(texts)
-        words = mean_vectors(self.vocabulary.encode(series), self.vectors)
-        return Features(words, np.nan_to_num(beta, nan=1 / beta.shape[1]), encoded)
+        return segment_features(self.vocabulary.encode(series), self.vectors, beta, encoded, self.longest)
 
     def aspect(self, aspect: Aspect) -> AspectEvidence:
         """Read what is said of one aspect: its name and words in templates, its sentence, its examples."""
@@ -69,8 +72,20 @@ class Reader:
         return np.asarray(self.vectors[tokens.ids])
 
 
-def mean_vectors(tokens: Ragged, vectors: np.ndarray) -> np.ndarray:
+def segment_features(
+    words: Ragged,
+    vectors: np.ndarray,
+    beta: np.ndarray,
+    encoded: np.ndarray | None = None,
+    longest: int | None = None,
+) -> Features:
+    """Return what the learner sees of segments; without known words all topics are equally likely."""
+    read = words.select(np.arange(len(words)), longest)
+    return Features(mean_vectors(read, vectors), even_where_unknown(beta), encoded)
+
+
+def mean_vectors(words: Ragged, vectors: np.ndarray) -> np.ndarray:
     """Return the mean vector of each row's words, N×D; zeros for a row without words."""
-    sums = np.zeros((len(tokens), vectors.shape[1]), dtype=np.float32)
-    np.add.at(sums, np.repeat(np.arange(len(tokens)), tokens.lengths), vectors[tokens.ids])
-    return np.asarray(sums / np.maximum(tokens.lengths, 1)[:, None])
+    shape = (len(words), len(vectors))
+    counts = csr_matrix((np.ones(len(words.ids), np.float32), words.ids, words.offsets), shape)
+    return np.asarray(counts @ vectors / np.maximum(words.lengths, 1)[:, None], dtype=np.float32)

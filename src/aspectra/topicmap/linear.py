@@ -51,7 +51,7 @@ class Space:
 
     @classmethod
     def of(cls, segments: Features) -> Space:
-        origin = None if segments.encoder is None else unit(segments.encoder).mean(0)
+        origin = None if segments.encoder is None else unit(segments.encoder.astype(np.float64)).mean(0)
         blocks = stack(segments, origin)
         weights = BLOCKS[-len(blocks) :]
         scales = np.concatenate(
@@ -68,6 +68,11 @@ class Space:
     def __call__(self, segments: Features) -> np.ndarray:
         flat = np.hstack(stack(segments, self.origin))
         return np.asarray((flat * self.scales - self.middle) @ self.components)
+
+    def unfold(self, linear: Linear) -> Linear:
+        """Return a model of the features themselves (F×A) that gives the same scores as one of the places."""
+        weights = self.components @ linear.weights
+        return Linear(self.scales[:, None] * weights, linear.bias - self.middle @ weights)
 
 
 @dataclass(frozen=True)
@@ -134,10 +139,10 @@ def learn_correction(answer: np.ndarray, places: np.ndarray, labels: np.ndarray)
 
 def stack(segments: Features, origin: np.ndarray | None) -> list[np.ndarray]:
     """Return the blocks of features; the encoder's first, without what all segments share."""
-    blocks = [segments.words, np.sqrt(segments.beta)]
+    blocks = [segments.words.astype(np.float64), np.sqrt(segments.beta, dtype=np.float64)]
     if origin is None or segments.encoder is None:
         return blocks
-    return [unit(unit(segments.encoder) - origin), *blocks]
+    return [unit(unit(segments.encoder.astype(np.float64)) - origin), *blocks]
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

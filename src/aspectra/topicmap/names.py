@@ -47,6 +47,8 @@ ROUNDS = 3
 """Without labels nothing gets better after so many, and General drifts after ten."""
 GENERAL_ANCHOR = 2.0
 """Power of the first opinion in the answers that the model of General learns from: it is what would drift."""
+HARDLY, SURE = 0.002, 0.5
+"""Hardly any segment speaks of an aspect below this share; a segment is sure of an aspect above this probability."""
 CHOSEN, CHOSEN_GENERAL = 0.8, 0.2
 """How far a topic that a person mapped speaks of that aspect. A topic of General still holds segments of
 others: more lost macro F1."""
@@ -213,6 +215,23 @@ def rounds(
         changes.append(float((after == before).mean()))
         before = after
     return model, changes
+
+
+def unspoken(
+    answers: np.ndarray, aspects: Sequence[str], evidence: Sequence[AspectEvidence]
+) -> list[str]:
+    """Return the aspects that hardly any segment speaks of, by the answers (N×A) for a sample of segments.
+
+    An aspect none of whose words is known must be the sure answer for some segment.
+    """
+    shares = np.bincount(answers.argmax(1), minlength=len(aspects)) / max(len(answers), 1)
+    without_words = {one.name for one in evidence if one.words is None or not len(one.words)}
+    return [
+        aspect
+        for number, aspect in enumerate(aspects)
+        if aspect != GENERAL
+        and (shares[number] < HARDLY or (aspect in without_words and answers[:, number].max() < SURE))
+    ]
 
 
 def join(general: np.ndarray, specific: np.ndarray) -> np.ndarray:

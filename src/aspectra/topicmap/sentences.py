@@ -47,8 +47,9 @@ price will would should can may does did one""".split()  # noqa: SIM905
 
 
 def name_texts(name: str) -> list[str]:
-    """Return sentences about an aspect from its name; "Size/Fit" is both."""
-    return [template.format(part.strip().lower()) for part in name.split("/") for template in TEMPLATES]
+    """Return sentences about an aspect from its name; "Size/Fit" is both, and "_" is a space."""
+    parts = [part.strip().lower() for part in name.replace("_", " ").split("/")]
+    return [template.format(part) for part in parts for template in TEMPLATES]
 
 
 def general_texts(products: Sequence[str]) -> list[str]:

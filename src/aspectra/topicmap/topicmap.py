@@ -145,14 +145,23 @@ class TopicMap:
 
     @property
     def fingerprint(self) -> str:
-        """A fingerprint of what the map says, not of who said it or when."""
+        """A fingerprint of what the map says, not of who said it or when, nor of the aspects' order."""
+        return self.fingerprint_of(sorted(self.aspects))
+
+    def fingerprint_of(self, aspects: Sequence[str]) -> str:
+        """Return the fingerprint for one order of the aspects."""
         shares = [choice.shares for choice in self.choices]
         return rundir.fingerprint(
             self.topics,
-            list(self.aspects),
+            list(aspects),
             [choice.aspect for choice in self.choices],
             *([shares] if any(shares) else []),
         )
+
+    def means(self, mark: str, aspects: Sequence[str]) -> bool:
+        """Tell whether a fingerprint is of this map; older versions made it of the aspects in their order."""
+        same = set(aspects) == set(self.aspects)
+        return same and mark in (self.fingerprint, self.fingerprint_of(aspects))
 
     def matrix(self) -> np.ndarray:
         """Return K×A, float32, rows that sum to 1; the row of an unmapped topic is all zero."""

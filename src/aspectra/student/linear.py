@@ -1,0 +1,132 @@
+"""The linear student: an encoder's mean state, the mean word vector and √β → two linear models → probabilities.
+
+It is what learning from names (topicmap/names.py) finds, unfolded to one matrix per model, so that torch and ONNX
+compute the same. The encoder is frozen and may be missing: then words and topics answer alone.
+Shapes: B segments, De the encoder's width, D word vectors, K topics, F = De + D + K features, A aspects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from aspectra import rundir
+from aspectra.corpus import Ragged
+from aspectra.encoder.pretrained import Encoder, load_encoder
+from aspectra.errors import RunError
+from aspectra.fitting import Fitted
+from aspectra.student.card import AGAIN, Card
+from aspectra.student.model import Student
+from aspectra.teacher.encode import encode
+from aspectra.text.memory import as_series
+from aspectra.topicmap.evidence import segment_features
+from aspectra.topicmap.names import Learned
+from aspectra.topicmap.topicmap import TopicMap
+
+LEAST = 1e-4
+"""Smallest probability whose logarithm labels correct."""
+
+
+class LinearHead(nn.Module):
+    """Two linear models, is it General and which aspect if not, and what labels add."""
+
+    def __init__(self, arrays: dict[str, Tensor]) -> None:
+        super().__init__()
+        for name, array in arrays.items():
+            self.register_buffer(name, array)
+        self.encoded, self.corrected = "origin" in arrays, "correction" in arrays
+
+    @classmethod
+    def of(cls, learned: Learned, aspects: Sequence[str]) -> LinearHead:
+        """Unfold what was learnt; it answers with these aspects, in this order."""
+        models = {"general": learned.general, "specific": learned.specific}
+        arrays = {"kept": np.array([learned.aspects.index(aspect) for aspect in aspects])}
+        if learned.space.origin is not None:
+            arrays["origin"] = learned.space.origin
+        if learned.correction is not None:
+            models["correction"] = learned.correction.linear
+            arrays["power"] = np.array(learned.correction.power)
+        for name, model in models.items():
+            flat = learned.space.unfold(model)
+            arrays |= {name: flat.weights, f"{name}_bias": flat.bias}
+        tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+        return cls({name: one.float() if one.is_floating_point() else one for name, one in tensors.items()})
+
+    def forward(self, words: Tensor, beta: Tensor, encoder: Tensor | None = None) -> Tensor:
+        """Return probabilities, B×A, for mean word vectors (B×D), β (B×K) and mean states (B×De)."""
+        flat = torch.cat([words, beta.sqrt()], 1)  # B×(D + K)
+        if self.encoded and encoder is not None:
+            flat = torch.cat([normalize(normalize(encoder) - self.origin), flat], 1)  # B×F
+        share = torch.softmax(flat @ self.general + self.general_bias, 1)  # B×A
+        aspect = torch.softmax(flat @ self.specific + self.specific_bias, 1)  # B×(A − 1)
+        answer = torch.cat([share[:, :-1].sum(1, keepdim=True) * aspect, share[:, -1:]], 1)  # B×A
+        if self.corrected:
+            known = self.power * answer.clamp(min=LEAST).log()
+            answer = torch.softmax(known + flat @ self.correction + self.correction_bias, 1)
+        kept = answer.index_select(1, self.kept)
+        return kept / kept.sum(1, keepdim=True).clamp(min=1e-30)
+
+
+@dataclass
+class LinearStudent:
+    """A linear head with the encoder and the fitted run that its features come from."""
+
+    fitted: Fitted
+    encoder: Encoder | None
+    head: LinearHead
+    card: Card
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the student's own probabilities, N×A."""
+        words = self.fitted.vocabulary.encode(as_series(texts))
+        return self.answer(texts, words, encode(self.fitted.teacher, words, self.fitted.config.max_tokens))
+
+    def answer(self, texts: Sequence[str], words: Ragged, beta: np.ndarray) -> np.ndarray:
+        """Return N×A for segments whose known words and β (NaN without known words) are there already."""
+        encoded = self.encoder.means(texts) if self.encoder else None
+        longest = self.fitted.config.max_tokens
+        seen = segment_features(words, self.fitted.vectors.matrix, beta, encoded, longest)
+        inputs = [seen.words, seen.beta, *([] if seen.encoder is None else [seen.encoder])]
+        with torch.inference_mode():
+            return np.asarray(self.head(*(torch.from_numpy(one) for one in inputs)).numpy())
+
+    def save_pretrained(self, folder: Path | str, topic_map: TopicMap) -> None:
+        """Write head, config and model card; config.json last makes it valid."""
+        home = Path(folder)
+        with rundir.atomic_path(home / rundir.HEAD) as path:
+            save_file({name: one.contiguous() for name, one in self.head.state_dict().items()}, path)
+        self.card.save(home, topic_map)
+
+
+def load_linear(folder: Path, card: Card, fitted: Fitted) -> LinearStudent:
+    """Read what save_pretrained has written, for the run that it was made of."""
+    encoder = None
+    if card.encoder_fingerprint:
+        encoder = load_encoder(card.config.encoder, card.config.longest)
+        if encoder.fingerprint != card.encoder_fingerprint:
+            raise RunError(
+                f"The encoder {encoder.name!r} has other weights than the student was made with. {AGAIN}"
+            )
+    try:
+        head = LinearHead(load_file(folder / rundir.HEAD))
+        student = LinearStudent(fitted, encoder, head, card)
+        student.probabilities(["."])
+    except (SafetensorError, RuntimeError, AttributeError) as error:
+        raise RunError(f"{folder / rundir.HEAD} does not fit this run ({error}). {AGAIN}") from None
+    return student
+
+
+def load_student(folder: Path | str, fitted: Fitted) -> Student | LinearStudent:
+    """Read a run's student, whatever its head; refuse it if its parts do not belong together."""
+    card = Card.load(Path(folder))
+    if card.config.head == "linear":
+        return load_linear(Path(folder), card, fitted)
+    return Student.from_pretrained(folder)
