@@ -10,7 +10,7 @@ os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from aspectra.sample import Sample, generate, write
 from aspectra.scores import Gold
 from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
-from aspectra.topicmap.topicmap import Choice, TopicMap
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap
 
 FLAGS = [
     "--no-sandbox",
@@ -54,6 +54,7 @@ TINY = {"n_topics": 4, "min_count": 3, "vector_size": 8, "vector_epochs": 1, "st
 """Settings of the quickest fit; its topics mean nothing."""
 AT = "2024-05-01T10:00:00+00:00"
 """When the choices of test maps were made."""
+LINEAR_ASPECTS = ("Taste", "Noise", "Cleaning", "Price", "General")
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -86,10 +87,19 @@ def make_encoder(folder: Path, sample: Sample, width: int = 32) -> Path:
 
 
 def student_config(encoder: Path, **settings: object) -> StudentConfig:
-    """Return settings with which a student is made in a second."""
-    return StudentConfig(
-        **{"encoder": str(encoder), "n_segments": 400, "epochs": 2, "batch_size": 64, **settings}
+    """Return settings with which a student with an attention head is made in a second."""
+    small = {"head": "attention", "n_segments": 400, "epochs": 2, "batch_size": 64}
+    return StudentConfig(**{"encoder": str(encoder), **small, **settings})
+
+
+def open_map(detector: AspectDetector, aspects: Sequence[str]) -> AspectDetector:
+    """Suggest the aspects in turn for the topics: no person has decided any."""
+    choices = tuple(
+        Choice(item.id, aspects[item.id % len(aspects)], item.keywords, SUGGESTION, AT)
+        for item in detector.topics_.items
     )
+    detector.topic_map_ = TopicMap(tuple(aspects), choices, detector.topics_.fingerprint)
+    return detector
 
 
 def label_file(detector: AspectDetector, reviews: pl.DataFrame, path: Path) -> Path:
@@ -174,6 +184,17 @@ def student_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPa
 
     folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("student") / "run"))
     distill(folder, student_config(encoder_folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def linear_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run with a map that no person decided, and a linear student that learnt from names."""
+    from aspectra.student.distill import distill
+
+    folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("linear") / "run"))
+    open_map(AspectDetector.load(folder, with_map=False), LINEAR_ASPECTS).save(folder)
+    distill(folder, StudentConfig(encoder=str(encoder_folder), n_segments=2000))
     return folder
 
 

@@ -16,7 +16,7 @@ from aspectra.rundir import STUDENT
 from aspectra.scores import Gold
 from aspectra.student.adapt import LabelledTexts, adapt, best_shifts, choose_filter, clearly_best, fit
 from aspectra.student.card import Card
-from aspectra.student.distill import train_student
+from aspectra.student.from_teacher import train_attention
 from aspectra.student.training_set import TrainingSet
 
 ASPECTS = ("Image", "Sound", GENERAL)
@@ -97,7 +97,7 @@ def test_another_way_is_taken_only_where_it_is_clearly_better() -> None:
 def test_a_student_learns_from_a_person_too(student_run: Path, encoder_folder: Path, gold: Gold) -> None:
     some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
     labels = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
-    student = train_student(
+    student = train_attention(
         Fitted.load(student_run), student_config(encoder_folder), student_run / STUDENT, labels
     )
     assert student.card.n_labels == len(some)

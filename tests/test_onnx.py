@@ -97,7 +97,7 @@ def test_another_format_is_refused(graph: Path, tmp_path: Path) -> None:
     for file in graph.parent.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "student.json").write_text(json.dumps({"format": 7}))
-    with pytest.raises(InputError, match=r"has format 7, this version reads 1. Export it again"):
+    with pytest.raises(InputError, match=r"has format 7, this version reads 1 and 2. Export it again"):
         OnnxLabeller(tmp_path / "student.onnx")
 
 

@@ -20,6 +20,7 @@ from aspectra.encoder.pieces import words_of_pieces
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
 from aspectra.labelling.labeller import StudentLabeller, TeacherLabeller
+from aspectra.student.linear import LinearStudent
 from aspectra.student.model import Student
 from aspectra.text.tokens import extract
 from aspectra.topicmap.gamma import PREFIX
@@ -126,7 +127,10 @@ def explain(model: TeacherLabeller | StudentLabeller, text: str) -> Explanation:
         return Explanation(words, teacher, None, teacher_answer, None, teacher_answer)
     probabilities = model.student.probabilities([text])[0].tolist()
     own = dict(sorted(zip(model.student.card.aspects, probabilities, strict=True), key=lambda pair: -pair[1]))
-    student = student_attention(model.student, text, spans)
+    if isinstance(model.student, LinearStudent):
+        student = student_contributions(model.student, text, spans)
+    else:
+        student = student_attention(model.student, text, spans)
     return Explanation(words, teacher, student, teacher_answer, own, ranked(model, text))
 
 
@@ -167,6 +171,19 @@ def student_attention(student: Student, text: str, spans: list[tuple[int, int]])
         if piece is not None:
             shares[word_at(spans, piece[0])] += share
     return tuple(shares.tolist())
+
+
+def student_contributions(
+    student: LinearStudent, text: str, spans: list[tuple[int, int]]
+) -> tuple[float, ...]:
+    """Return each written word's share in the answer: how much less likely it is without the word.
+
+    Words without which the answer is more likely have none.
+    """
+    without = [text[:start] + text[end:] for start, end in spans]
+    logs = np.log(np.maximum(student.probabilities([text, *without]), 1e-30))
+    losses = np.maximum(logs[0].max() - logs[1:, logs[0].argmax()], 0)
+    return tuple((losses / max(losses.sum(), 1e-30)).tolist())
 
 
 PAGE = """<!doctype html>

@@ -21,7 +21,7 @@ from aspectra.labelling.labeller import Labeller, StudentLabeller, TeacherLabell
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold, read_gold
-from aspectra.student.model import Student
+from aspectra.student.linear import load_student
 from aspectra.teacher.model import Teacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
@@ -207,7 +207,7 @@ class AspectDetector(BaseEstimator):
         if self.student_folder_ is None:
             return TeacherLabeller(self.fitted_)
         if "student_" not in self.__dict__:  # read only now: a student is large, and mapping does not need it
-            self.student_ = Student.from_pretrained(self.student_folder_)
+            self.student_ = load_student(self.student_folder_, self.fitted_)
         return StudentLabeller(self.fitted_, self.student_)
 
     @property

@@ -21,7 +21,7 @@ from aspectra.corpus import prepare
 from aspectra.errors import InputError
 from aspectra.progress import Progress
 from aspectra.rundir import TOPIC_MAP
-from aspectra.student.distill import train_student
+from aspectra.student.from_teacher import train_attention
 from aspectra.topicmap.topicmap import write_map
 
 ROWS = (100_000, 1_000_000)
@@ -70,9 +70,8 @@ def stage_lines(task: Task) -> Iterator[speed.Line]:
 
 
 def student_lines(task: Task) -> Iterator[speed.Line]:
-    student = train_student(
-        task.teacher.fitted_, StudentConfig(), task.run / rundir.STUDENT, progress=task.progress
-    )
+    config = StudentConfig(head="attention")
+    student = train_attention(task.teacher.fitted_, config, task.run / rundir.STUDENT, progress=task.progress)
     yield from speed.student_lines(task.teacher, student)
 
 

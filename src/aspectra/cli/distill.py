@@ -1,9 +1,9 @@
-"""aspectra distill: teach a pretrained encoder what the teacher knows."""
+"""aspectra distill: make a student from the aspects' names, the topic map, and labels if there are some."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from aspectra import rundir
 from aspectra.cli import show
 from aspectra.cli.settings import with_settings
 from aspectra.config import StudentConfig
+
+if TYPE_CHECKING:
+    from aspectra.student.card import Card
 
 STAGE_LABELS = {
     "features": "Encoding segments",
@@ -32,36 +35,45 @@ def command(
     dev: Annotated[
         Path | None,
         typer.Option(
-            help="JSONL file of labelled segments, not learnt from: they choose which segments are certain "
-            "enough to learn from, and make each aspect more or less likely."
+            help="The same as --labels. Only with --head attention they are not learnt from: they choose "
+            "which segments are certain enough to learn from, and make each aspect more or less likely."
         ),
     ] = None,
     quiet: show.Quiet = False,
     **settings: Any,
 ) -> None:
-    """Train a student, an encoder that learns from the teacher.
+    """Make a student: it learns from the aspects' names, your map, and labels if you have some.
 
-    From then on, aspectra label uses teacher and student together.
+    From then on, aspectra label answers with it.
     """
     config = StudentConfig(**settings)
     from aspectra.student.distill import distill
 
     show.note("Loading …", quiet)
     with show.stages(STAGE_LABELS, quiet) as progress:
-        student = distill(run, config, labels, dev, progress)
-    card = student.card
-    show.note(f"Learnt from {sum(card.learnt.values()):,} segments of {len(card.aspects)} aspects.", quiet)
-    if dev:
-        general, other = card.config.general_entropy, card.config.aspect_entropy
-        show.note(
-            f"The entropy filter that dev chose: at most {general:.0%} of the largest entropy for General, "
-            f"at most {other:.0%} for the other aspects.",
-            quiet,
-        )
-    if card.n_labels:
-        show.note(card.labels_text(), quiet)
+        card = distill(run, config, labels, dev, progress).card
+    for line in describe(card):
+        show.note(line, quiet)
     show.note(
         f"The model card is {run / rundir.STUDENT / rundir.CARD}.\n"
         f"Next: aspectra label {run} new.csv -o labelled.csv",
         quiet,
     )
+
+
+def describe(card: Card) -> list[str]:
+    """Say what the student learnt from, and what its answers will look like."""
+    total = max(1, sum(card.learnt.values()))
+    lines = [f"Learnt from {total:,} segments of {len(card.aspects)} aspects."]
+    if card.config.head == "linear":
+        shares = ", ".join(f"{aspect} {count / total:.1%}" for aspect, count in card.learnt.items())
+        lines.append(f"Its answers for them: {shares}.")
+    if card.logit_shift:
+        general, other = card.config.general_entropy, card.config.aspect_entropy
+        lines.append(
+            f"The entropy filter that dev chose: at most {general:.0%} of the largest entropy for General, "
+            f"at most {other:.0%} for the other aspects."
+        )
+    if card.n_labels:
+        lines.append(card.labels_text())
+    return [*lines, *card.notes]

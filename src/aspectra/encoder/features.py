@@ -85,13 +85,17 @@ def compute_means(
         if path.exists():
             means = read_chunk(path)
         else:
-            before, share = start / len(texts), len(part) / len(texts)
-            means = encoder.means(part, lambda done, at=before, of=share: progress(at + of * done))
+            means = encoder.means(part, part_of(progress, start / len(texts), len(part) / len(texts)))
             with rundir.atomic_path(path) as temporary, temporary.open("wb") as file:
                 np.save(file, means)
         result[start : start + len(part)] = means
         progress((start + len(part)) / len(texts))
     return result
+
+
+def part_of(progress: StageProgress, start: float, share: float) -> StageProgress:
+    """Return the progress of a part of the work."""
+    return lambda done: progress(start + share * done)
 
 
 def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarray:

@@ -69,8 +69,9 @@ class Encoder:
         done = 0
         with torch.inference_mode():
             for rows, ids, mask in self.batches(self.tokenise(texts), BATCH):
-                hidden = self.hidden(ids, mask) * mask.unsqueeze(2)  # B×L×D
-                result[rows] = (hidden.sum(1) / mask.sum(1, keepdim=True)).numpy()
+                hidden = self.hidden(ids, mask)  # B×L×D
+                weights = mask.to(hidden).unsqueeze(2)  # B×L×1
+                result[rows] = ((hidden * weights).sum(1) / weights.sum(1)).cpu().numpy()
                 done += len(rows)
                 progress(done / len(texts))
         return result

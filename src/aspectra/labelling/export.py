@@ -16,11 +16,15 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from aspectra import rundir
+from aspectra.encoder.pretrained import Encoder
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
-from aspectra.labelling.onnx import FORMAT, INPUTS, OUTPUTS, beside
+from aspectra.labelling.onnx import INPUTS, OUTPUTS, beside
+from aspectra.student.card import Card
+from aspectra.student.linear import LinearStudent
 from aspectra.student.model import Student
 from aspectra.teacher.model import Teacher
 
@@ -41,7 +45,55 @@ class Both(nn.Module):
         return torch.softmax(self.student(pieces, piece_mask).logits, 1), self.teacher(words, word_mask).beta
 
 
-def export_onnx(fitted: Fitted, student: Student, path: Path, int8: bool = False) -> None:
+class LinearGraph(nn.Module):
+    """The encoder and the head of a linear student."""
+
+    def __init__(self, student: LinearStudent, encoder: Encoder) -> None:
+        super().__init__()
+        self.network, self.head, self.encoder = encoder.model, student.head, encoder
+
+    def forward(self, pieces: Tensor, piece_mask: Tensor, words: Tensor, beta: Tensor) -> Tensor:
+        mask = piece_mask.unsqueeze(2)  # B×L×1
+        hidden = self.encoder.hidden(pieces, piece_mask) * mask  # B×L×D
+        answer: Tensor = self.head(words, beta, hidden.sum(1) / mask.sum(1))
+        return answer
+
+
+class LinearBoth(nn.Module):
+    """A linear student, which reads what the teacher reads, and the teacher, as one graph."""
+
+    def __init__(self, student: LinearStudent, encoder: Encoder, teacher: Teacher) -> None:
+        super().__init__()
+        self.student, self.teacher = LinearGraph(student, encoder), teacher
+
+    def forward(
+        self, pieces: Tensor, piece_mask: Tensor, words: Tensor, word_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        count = word_mask.sum(1, keepdim=True)  # B×1
+        first = torch.cat(
+            [torch.ones_like(word_mask[:, :1]), word_mask[:, 1:]], 1
+        )  # the teacher needs a word
+        beta = self.teacher(words, first).beta  # B×K
+        even = torch.full_like(beta, 1 / beta.shape[1])
+        vectors = functional.embedding(words, self.teacher.vectors) * word_mask.unsqueeze(2)  # B×W×D
+        mean = vectors.sum(1) / count.clamp(min=1)  # B×D
+        return self.student(pieces, piece_mask, mean, torch.where(count > 0, beta, even)), beta
+
+
+def make_graph(fitted: Fitted, student: Student | LinearStudent) -> tuple[nn.Module, Encoder]:
+    """Return student and teacher as one network, and the encoder that is in it."""
+    teacher = fitted.teacher.cpu()
+    if isinstance(student, Student):
+        return Both(student.cpu(), teacher).eval(), student.encoder
+    if student.encoder is None:
+        raise InputError(
+            "This student was made without an encoder, so there is nothing to export. "
+            f"Install one and distil again: {INSTALL}"
+        )
+    return LinearBoth(student, student.encoder, teacher).eval(), student.encoder
+
+
+def export_onnx(fitted: Fitted, student: Student | LinearStudent, path: Path, int8: bool = False) -> None:
     """Write the graph and, beside it, what is needed to feed it and to read its answers."""
     if path.suffix != ".onnx":
         raise InputError(f"{path}: the output must end in .onnx.")
@@ -49,16 +101,17 @@ def export_onnx(fitted: Fitted, student: Student, path: Path, int8: bool = False
     if missing:
         raise InputError(f"The export needs {' and '.join(missing)}, which is not installed: {INSTALL}")
     about, tokenizer = beside(path)
-    rundir.write_atomic(tokenizer, student.encoder.tokenizer.to_str().encode())
+    network, encoder = make_graph(fitted, student)
+    rundir.write_atomic(tokenizer, encoder.tokenizer.to_str().encode())
     with rundir.atomic_path(path) as temporary, tempfile.TemporaryDirectory(dir=path.parent) as folder:
         graph = Path(folder) / "graph.onnx" if int8 else temporary
-        write_graph(Both(student.cpu(), fitted.teacher.cpu()).eval(), graph)
+        write_graph(network, graph)
         if int8:
             quantise(graph, temporary)
-    rundir.write_json(about, description(fitted, student))
+    rundir.write_json(about, description(fitted, student.card, encoder))
 
 
-def write_graph(both: Both, path: Path) -> None:
+def write_graph(both: nn.Module, path: Path) -> None:
     ids, mask = torch.ones(2, 5, dtype=torch.int64), torch.ones(2, 5, dtype=torch.int64)
     words, word_mask = torch.zeros(2, 3, dtype=torch.int64), torch.ones(2, 3)
     axes = {name: {0: "B", 1: "L" if "piece" in name else "W"} for name in INPUTS} | {
@@ -104,14 +157,15 @@ def quantise(graph: Path, output: Path) -> None:
         logging.disable(logging.NOTSET)
 
 
-def description(fitted: Fitted, student: Student) -> dict[str, Any]:
+def description(fitted: Fitted, card: Card, encoder: Encoder) -> dict[str, Any]:
     """Return all that labelling needs besides the graph and the tokenizer."""
     return {
-        "format": FORMAT,
-        "aspects": list(student.card.aspects),
-        "teacher_weight": student.card.teacher_weight,
-        "longest": student.encoder.longest,
-        "padding": student.encoder.padding,
+        "format": 2 if card.config.head == "linear" else 1,
+        "aspects": list(card.aspects),
+        "teacher_weight": card.teacher_weight,
+        "notes": list(card.notes),
+        "longest": encoder.longest,
+        "padding": encoder.padding,
         "max_tokens": fitted.config.max_tokens,
         "segment": fitted.config.segment,
         "language": fitted.config.language,

@@ -26,6 +26,7 @@ from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
     from aspectra.fitting import Fitted
+    from aspectra.student.linear import LinearStudent
     from aspectra.student.model import Student
 
 MODELS = ("auto", "teacher", "student")
@@ -43,6 +44,8 @@ class Labeller(ABC):
     """How many batches to label at the same time; more than one only where that is faster."""
     teacher_weight = 1.0
     """How much the teacher's probabilities count beside the student's, 0 to 1."""
+    notes: tuple[str, ...] = ()
+    """What whoever uses the labels should know, such as an aspect that nothing speaks of."""
 
     def __init__(
         self, topic_map: TopicMap, shares: np.ndarray | Sequence[float], segment: str, language: str
@@ -107,18 +110,25 @@ class TeacherLabeller(Labeller):
 class StudentLabeller(Labeller):
     """The student together with its teacher."""
 
-    def __init__(self, fitted: Fitted, student: Student) -> None:
+    def __init__(self, fitted: Fitted, student: Student | LinearStudent) -> None:
         super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
-        if self.topic_map.fingerprint != student.card.topic_map_fingerprint:
+        card = student.card
+        if not self.topic_map.means(card.topic_map_fingerprint, card.aspects):
             raise RunError(
                 "The topic map has changed since the student was made. "
                 "Distil again: aspectra distill RUN, or label with --model teacher."
             )
         self.fitted, self.student = fitted, student
-        self.teacher_weight = student.card.teacher_weight
+        self.teacher_weight, self.notes = card.teacher_weight, card.notes
+        self.columns = columns(self.topic_map.aspects, card.aspects)
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return *self.fitted.read(texts), self.student.probabilities(texts.fill_null("").to_list())
+        from aspectra.teacher.encode import encode
+
+        words = self.fitted.vocabulary.encode(texts)
+        beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
+        own = self.student.answer(texts.fill_null("").to_list(), words, beta)
+        return beta, words.lengths, own[:, self.columns]
 
 
 class OnnxLabeller(Labeller):
@@ -130,10 +140,17 @@ class OnnxLabeller(Labeller):
         about = self.model.about
         topic_map = TopicMap.from_dict(about["topic_map"])
         super().__init__(topic_map, about["shares"], about["segment"], about["language"])
-        self.teacher_weight = about["teacher_weight"]
+        self.teacher_weight, self.notes = about["teacher_weight"], tuple(about.get("notes", ()))
+        self.columns = columns(topic_map.aspects, about["aspects"])
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.model.probabilities(texts)
+        beta, known_words, own = self.model.probabilities(texts)
+        return beta, known_words, own[:, self.columns]
+
+
+def columns(wanted: Sequence[str], there: Sequence[str]) -> list[int]:
+    """Return where each aspect of the map is in the student's answer: the map may have another order now."""
+    return [list(there).index(aspect) for aspect in wanted]
 
 
 def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labeller:
@@ -167,12 +184,12 @@ def load_run(run: Path, model: str | None = None, threads: int = 0) -> TeacherLa
 
 def load_student(run: Path) -> StudentLabeller:
     """Load a run's teacher and student."""
-    from aspectra.student.model import Student
+    from aspectra.student.linear import load_student as load_own
 
     fitted = load_fitted(run)
     if not rundir.has_student(run):
         raise RunError(f"{run} has no student. Make it first: aspectra distill {run}")
-    return StudentLabeller(fitted, Student.from_pretrained(run / rundir.STUDENT))
+    return StudentLabeller(fitted, load_own(run / rundir.STUDENT, fitted))
 
 
 def load_fitted(run: Path) -> Fitted:

@@ -15,7 +15,8 @@ from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError
 
-FORMAT = 1
+FORMATS = (1, 2)
+"""In format 2 the student reads words, too: a segment without known words must be told from others."""
 INPUTS = ("pieces", "piece_mask", "words", "word_mask")
 OUTPUTS = ("probabilities", "beta")
 BATCH = 64
@@ -35,10 +36,10 @@ class OnnxModel:
             if not file.is_file():
                 raise InputError(f"No file {file}. Export it with the others: aspectra export RUN -o {path}")
         self.about = rundir.read_json(about)
-        if self.about.get("format") != FORMAT:
+        if self.about.get("format") not in FORMATS:
             raise InputError(
-                f"{about} has format {self.about.get('format')}, this version reads {FORMAT}. "
-                "Export it again."
+                f"{about} has format {self.about.get('format')}, this version reads "
+                f"{' and '.join(map(str, FORMATS))}. Export it again."
             )
         self.session = open_session(path, threads)
         self.tokenizer = load_tokenizer(tokenizer.read_text(encoding="utf-8"), self.about["longest"])
@@ -62,7 +63,8 @@ class OnnxModel:
     def inputs(self, pieces: Ragged, words: Ragged, rows: np.ndarray) -> dict[str, np.ndarray]:
         ids, mask = pieces.padded(rows, self.about["longest"])
         word_ids, word_mask = words.padded(rows, self.about["max_tokens"])
-        word_mask[:, 0] = True  # the graph needs a word, also where none is known; that β is not used
+        if self.about["format"] == 1:
+            word_mask[:, 0] = True  # the graph needs a word, also where none is known; that β is not used
         values = (np.where(mask, ids, self.about["padding"]).astype(np.int64), mask.astype(np.int64))
         return dict(
             zip(INPUTS, (*values, word_ids.astype(np.int64), word_mask.astype(np.float32)), strict=True)

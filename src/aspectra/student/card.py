@@ -27,8 +27,8 @@ FORMER = {
 class Card:
     """`learnt` counts segments per aspect; `logit_shift` is what dev added to each aspect's logit.
 
-    `choice` and `estimate` tell how labels were used and which scores to expect, `without_labels` what they would
-    be without them. `notes` are sentences that whoever labels should know.
+    `choice` and `estimate` tell how labels were used and which scores to expect, `without_labels` what they
+    would be without them. `notes` are sentences that whoever labels should know.
     """
 
     aspects: tuple[str, ...]
@@ -51,8 +51,8 @@ class Card:
         topic_map = fitted.the_map()
         if len(topic_map.aspects) < 2:
             raise MapError(
-                f"The topic map has the single aspect {topic_map.aspects[0]}: there is nothing to tell apart. "
-                "Map another aspect."
+                f"The topic map has the single aspect {topic_map.aspects[0]}: there is nothing to tell "
+                "apart. Map another aspect."
             )
         return cls(
             topic_map.aspects,
@@ -127,7 +127,8 @@ class Card:
             topics=topics,
             settings=settings,
             made=MADE[self.config.head].format(
-                encoder=self.config.encoder if self.encoder_fingerprint else "none", weight=self.teacher_weight
+                encoder=self.config.encoder if self.encoder_fingerprint else "none",
+                weight=self.teacher_weight,
             ),
             shifts=self.shifts_text(),
             labels=self.labels_text(),
@@ -167,8 +168,8 @@ USED = {
 MADE = {
     "attention": "distilled from a contrastive topic model into the encoder `{encoder}`. When it labels, the "
     "teacher's probabilities have the weight {weight:g}.",
-    "linear": "learnt from the names of the aspects, what a person decided about topics, and unlabelled segments; "
-    "a linear classifier on the encoder `{encoder}`, word vectors and topic probabilities.",
+    "linear": "learnt from the names of the aspects, what a person decided about topics, and unlabelled "
+    "segments; a linear classifier on the encoder `{encoder}`, word vectors and topic probabilities.",
 }
 """How a student of each kind of head was made."""
 

@@ -1,4 +1,4 @@
-"""Makes the linear student: the aspects' names, what a person decided about topics, and labels if there are some.
+"""The linear student, made from the aspects' names, what a person decided about topics, and labels if given.
 
 A sample of unlabelled segments is read once (words, β, the encoder's mean states, which are kept in the run).
 `learn_from_names` learns from it; labels then correct it as far as their number warrants.
@@ -6,6 +6,7 @@ A sample of unlabelled segments is read once (words, β, the encoder's mean stat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,7 +71,12 @@ def train_linear(
     answers = answered(learned.probabilities(sample), learned.aspects, card.aspects)
     counts = np.bincount(answers.argmax(1), minlength=len(card.aspects)).tolist()
     progress("head", 1.0)
-    notes = (*([lost] if lost else []), *map(silence, unspoken(answers, card.aspects, evidence)))
+    silent = unspoken(answers, card.aspects, evidence)
+    if labels is None:
+        silent += [
+            aspect.name for aspect in wanted if is_unknown(aspect, sight) and aspect.name not in silent
+        ]
+    notes = (*([lost] if lost else []), *map(silence, silent))
     card = replace(
         card,
         encoder_fingerprint=encoder.fingerprint if encoder else "",
@@ -96,7 +102,7 @@ def described(topic_map: TopicMap, aspects: Sequence[Aspect]) -> list[Aspect]:
 
 
 def decided(topic_map: TopicMap) -> dict[int, int | None]:
-    """Return the aspect's number, General last, of each topic that a person decided; None for one left out."""
+    """Return the aspect's number, General last, of each topic that a person decided; None if left out."""
     names = [name for name in topic_map.aspects if name != GENERAL] + [GENERAL]
     number = {name: place for place, name in enumerate(names)}
     return {choice.topic: number.get(choice.aspect or "") for choice in topic_map.choices if choice.by_person}
@@ -135,8 +141,20 @@ def answered(probabilities: np.ndarray, learnt: tuple[str, ...], aspects: tuple[
     return normalise(probabilities[:, [learnt.index(aspect) for aspect in aspects]])
 
 
+def is_unknown(aspect: Aspect, sight: Sight) -> bool:
+    """Tell whether neither the reviews nor the encoder know a word of an aspect that has nothing but words."""
+    phrases = (aspect.name, *aspect.words)
+    if aspect.about or aspect.examples or any(len(sight.reader.word_vectors(phrase)) for phrase in phrases):
+        return False
+    words = [word for phrase in phrases for word in re.findall(r"[^\W\d_]+", phrase.lower())]
+    if sight.encoder is None:
+        return True
+    empty = len(sight.encoder.tokenise([""]).ids)
+    return not any(len(sight.encoder.tokenise([word]).ids) == empty + 1 for word in words)
+
+
 def silence(aspect: str) -> str:
     return (
-        f"Nothing speaks of {aspect}: hardly any segment has it as its answer. Add words or examples under "
-        f"[{aspect}] in {rundir.ASPECTS}, or label some segments, and distil again."
+        f"Nothing speaks of {aspect}: the reviews hardly mention it, or not by this name. Add words or examples "
+        f"under [{aspect}] in {rundir.ASPECTS}, or label some segments, and distil again."
     )

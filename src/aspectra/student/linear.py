@@ -38,6 +38,16 @@ LEAST = 1e-4
 class LinearHead(nn.Module):
     """Two linear models, is it General and which aspect if not, and what labels add."""
 
+    kept: Tensor  # which columns are answered
+    origin: Tensor  # De, only with an encoder
+    general: Tensor  # F×A
+    general_bias: Tensor
+    specific: Tensor  # F×(A − 1)
+    specific_bias: Tensor
+    correction: Tensor  # F×A, only with labels
+    correction_bias: Tensor
+    power: Tensor
+
     def __init__(self, arrays: dict[str, Tensor]) -> None:
         super().__init__()
         for name, array in arrays.items():
@@ -97,6 +107,11 @@ class LinearStudent:
         inputs = [seen.words, seen.beta, *([] if seen.encoder is None else [seen.encoder])]
         with torch.inference_mode():
             return np.asarray(self.head(*(torch.from_numpy(one) for one in inputs)).numpy())
+
+    def to(self, device: str) -> None:
+        """Move the encoder, which does nearly all of the work, to a device."""
+        if self.encoder:
+            self.encoder.model.to(device)
 
     def save_pretrained(self, folder: Path | str, topic_map: TopicMap) -> None:
         """Write head, config and model card; config.json last makes it valid."""

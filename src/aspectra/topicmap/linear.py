@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 COMPONENTS = 200
 """Principal components that the models see; 128 to 300 do as well."""
@@ -132,7 +133,8 @@ def learn_correction(answer: np.ndarray, places: np.ndarray, labels: np.ndarray)
         return -(labels * np.log(guess + TINY)).sum() + held / 2, np.concatenate(gradient)
 
     start = np.append(np.zeros(n_weights + n_aspects), POWER)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    with threadpool_limits(1):  # many small products: threads would only wait for each other
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     weights, bias, power = split(found)
     return Correction(Linear(weights, bias), power)
 

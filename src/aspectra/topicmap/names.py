@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from aspectra.config import GENERAL
 from aspectra.topicmap.linear import (
@@ -114,11 +115,12 @@ def learn_from_names(
     start = denoise(segments.beta, opinion, topic_map)
     if choices:  # what a person said stays in force in every round
         opinion = start
-    space = Space.of(segments)
-    places = space(segments)
-    is_general, changes = rounds(places, start, opinion**GENERAL_ANCHOR, ROUNDS)
     left = 1 - start[:, -1:]
-    specific, more = rounds(places, normalise(start[:, :-1]) * left, normalise(opinion[:, :-1]), ROUNDS)
+    with threadpool_limits(1):  # small matrices: threads would only wait for each other
+        space = Space.of(segments)
+        places = space(segments)
+        is_general, changes = rounds(places, start, opinion**GENERAL_ANCHOR, ROUNDS)
+        specific, more = rounds(places, normalise(start[:, :-1]) * left, normalise(opinion[:, :-1]), ROUNDS)
     answer = join(is_general(places)[:, -1], specific(places))
     names = (*(aspect.name for aspect in aspects), GENERAL)
     shares = np.bincount(answer.argmax(1), minlength=len(names)) / len(answer)
@@ -217,9 +219,7 @@ def rounds(
     return model, changes
 
 
-def unspoken(
-    answers: np.ndarray, aspects: Sequence[str], evidence: Sequence[AspectEvidence]
-) -> list[str]:
+def unspoken(answers: np.ndarray, aspects: Sequence[str], evidence: Sequence[AspectEvidence]) -> list[str]:
     """Return the aspects that hardly any segment speaks of, by the answers (N×A) for a sample of segments.
 
     An aspect none of whose words is known must be the sure answer for some segment.

@@ -50,7 +50,7 @@ class StudentSystem:
     dev_as: str = "dev"
 
     def student_config(self, task: Task) -> StudentConfig:
-        return StudentConfig(**{"seed": task.seed, **self.settings})
+        return StudentConfig(**{"seed": task.seed, "head": "attention", **self.settings})
 
     def config(self, task: Task) -> dict[str, Any]:
         return {
@@ -68,7 +68,7 @@ class StudentSystem:
     def distilled(self, detector: AspectDetector, task: Task) -> Any:
         """Distil; the hidden states of segments that other systems share are kept beside the fit."""
         config = self.student_config(task)
-        known = {} if self.dev_as == "none" else {self.dev_as: task.dev}
+        known: dict[str, Any] = {} if self.dev_as == "none" else {self.dev_as: task.dev}
         if set(self.settings) <= {"teacher_weight", "encoder"}:
             return train_student(
                 detector.fitted_, config, task.run / rundir.STUDENT, **known, progress=task.progress

@@ -14,7 +14,7 @@ from aspectra.labelling.labeller import TeacherLabeller
 from aspectra.rundir import STUDENT
 from aspectra.scores import Gold
 from aspectra.student.adapt import FILTERS
-from aspectra.student.distill import bucketed, train_student
+from aspectra.student.from_teacher import bucketed, train_attention
 from aspectra.student.losses import falling
 from aspectra.student.model import Student
 from aspectra.topicmap.topicmap import Choice, TopicMap, now
@@ -26,7 +26,7 @@ def test_a_student_may_be_chosen_on_dev(
     some = [place for place, names in enumerate(gold.aspects) if names <= {"Taste", "Noise", GENERAL}]
     dev = Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
     stages: dict[str, float] = {}
-    student = train_student(
+    student = train_attention(
         Fitted.load(student_run),
         student_config(encoder_folder),
         tmp_path,
@@ -37,7 +37,7 @@ def test_a_student_may_be_chosen_on_dev(
     assert stages == {"features": 1.0, "filter": 1.0}
     assert (student.card.config.general_entropy, student.card.config.aspect_entropy) in FILTERS
     assert sum(student.card.learnt.values()) <= 400
-    plain = train_student(Fitted.load(student_run), student.card.config, tmp_path)
+    plain = train_attention(Fitted.load(student_run), student.card.config, tmp_path)
     moved = student.head.classify.bias - plain.head.classify.bias
     np.testing.assert_allclose(moved.detach(), list(student.card.logit_shift.values()), atol=1e-3)
     assert tuple(student.card.logit_shift) == student.card.aspects
@@ -60,7 +60,7 @@ def test_the_student_learns_what_its_teacher_says(
     student_run: Path, encoder_folder: Path, tmp_path: Path
 ) -> None:
     fitted = Fitted.load(student_run)
-    student = train_student(fitted, student_config(encoder_folder, epochs=30, learning_rate=0.03), tmp_path)
+    student = train_attention(fitted, student_config(encoder_folder, epochs=30, learning_rate=0.03), tmp_path)
     texts = fitted.corpus.segments["text"][:1000]
     taught = TeacherLabeller(fitted).predict_proba(texts).argmax(1)
     agree = student.probabilities(texts.to_list()).argmax(1) == taught
@@ -70,7 +70,7 @@ def test_the_student_learns_what_its_teacher_says(
 
 def test_the_same_seed_gives_the_same_student(student_run: Path, encoder_folder: Path) -> None:
     fitted = Fitted.load(student_run)
-    again = train_student(fitted, student_config(encoder_folder), student_run / STUDENT)
+    again = train_attention(fitted, student_config(encoder_folder), student_run / STUDENT)
     for name, tensor in Student.from_pretrained(student_run / STUDENT).head.state_dict().items():
         assert torch.equal(tensor, again.head.state_dict()[name])
 
@@ -79,7 +79,7 @@ def test_finetuning_moves_the_encoder_and_is_saved_whole(
     student_run: Path, encoder_folder: Path, tmp_path: Path
 ) -> None:
     fitted = Fitted.load(student_run)
-    student = train_student(
+    student = train_attention(
         fitted, student_config(encoder_folder, finetune=True, finetune_epochs=1, n_segments=100), tmp_path
     )
     student.save_pretrained(tmp_path, fitted.the_map())
@@ -98,7 +98,7 @@ def test_a_failed_distillation_leaves_the_old_student(
 ) -> None:
     before = snapshot(student_run / STUDENT)
     with pytest.raises(InputError, match=r"Fewer than 10 segments are left .* Raise --aspect-entropy"):
-        train_student(
+        train_attention(
             Fitted.load(student_run),
             student_config(encoder_folder, aspect_entropy=0.0),
             student_run / STUDENT,
@@ -112,6 +112,6 @@ def test_what_cannot_be_distilled_is_told(student_run: Path, encoder_folder: Pat
     choices = tuple(Choice(topic, "Taste", (), "Ada", now()) for topic in range(topics))
     single = fitted.with_map(TopicMap(("Taste",), choices, fitted.topics.fingerprint))
     with pytest.raises(MapError, match="No topic map yet"):
-        train_student(fitted, student_config(encoder_folder), student_run / STUDENT)
+        train_attention(fitted, student_config(encoder_folder), student_run / STUDENT)
     with pytest.raises(MapError, match="single aspect Taste: there is nothing to tell apart"):
-        train_student(single, student_config(encoder_folder), student_run / STUDENT)
+        train_attention(single, student_config(encoder_folder), student_run / STUDENT)

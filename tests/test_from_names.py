@@ -1,0 +1,178 @@
+"""A linear student from names, a map and labels."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import LINEAR_ASPECTS, open_map
+
+import aspectra as package
+from aspectra.config import GENERAL, StudentConfig
+from aspectra.detector import AspectDetector
+from aspectra.errors import ConfigError, InputError, NotInstalledError
+from aspectra.fitting import Fitted
+from aspectra.rundir import ASPECTS, STUDENT
+from aspectra.scores import Gold
+from aspectra.student.card import Card
+from aspectra.student.distill import joined
+from aspectra.student.from_names import decided, train_linear
+from aspectra.student.linear import LinearStudent
+from aspectra.topicmap.aspects import Aspect
+
+BUNDLED = "aspectra.encoder.pretrained.bundled_folder"
+
+
+@pytest.fixture(scope="module")
+def known(gold: Gold) -> Gold:
+    """Gold segments of the aspects that the map has."""
+    some = [place for place, names in enumerate(gold.aspects) if names <= set(LINEAR_ASPECTS)]
+    return Gold(tuple(gold.texts[i] for i in some), tuple(gold.aspects[i] for i in some))
+
+
+@pytest.fixture
+def config(encoder_folder: Path) -> StudentConfig:
+    return StudentConfig(encoder=str(encoder_folder), n_segments=2000)
+
+
+def accuracy(student: LinearStudent, gold: Gold) -> float:
+    answers = student.probabilities(gold.texts).argmax(1)
+    pairs = zip(answers, gold.aspects, strict=True)
+    return float(np.mean([student.card.aspects[answer] in names for answer, names in pairs]))
+
+
+def test_names_alone_are_better_than_one_answer_for_all(
+    linear_run: Path, config: StudentConfig, known: Gold
+) -> None:
+    student = train_linear(Fitted.load(linear_run), config, linear_run / STUDENT)
+    general = np.mean([GENERAL in names for names in known.aspects])
+    assert accuracy(student, known) > general + 0.05
+    assert sum(student.card.learnt.values()) <= 2000
+    assert student.card.teacher_weight == 0
+
+
+def test_words_help_a_name(linear_run: Path, config: StudentConfig, known: Gold) -> None:
+    fitted = Fitted.load(linear_run)
+    told = [Aspect("Noise", words=("loud", "grinder", "pump")), Aspect("Taste", words=("espresso", "crema"))]
+    plain, helped = (train_linear(fitted, config, linear_run / STUDENT, some) for some in ((), told))
+    noise = [text for text, names in zip(known.texts, known.aspects, strict=True) if "Noise" in names]
+    before, after = (one.probabilities(noise)[:, 1].mean() for one in (plain, helped))
+    assert after > before
+
+
+def test_labels_help_and_the_estimate_is_of_segments_not_learnt_from(
+    linear_run: Path, config: StudentConfig, known: Gold
+) -> None:
+    half = len(known.texts) // 2
+    labels, rest = (
+        Gold(known.texts[:half], known.aspects[:half]),
+        Gold(known.texts[half:], known.aspects[half:]),
+    )
+    fitted = Fitted.load(linear_run)
+    plain, helped = (train_linear(fitted, config, linear_run / STUDENT, (), some) for some in (None, labels))
+    assert accuracy(helped, rest) > accuracy(plain, rest)
+    assert helped.card.without_labels["f1_micro"] == pytest.approx(accuracy(plain, labels))
+    assert helped.card.estimate["f1_micro"] < accuracy(helped, labels)
+    assert "learnt from the aspects' names, the map and them" in helped.card.labels_text()
+
+
+def test_only_what_a_person_decided_is_respected(linear_run: Path) -> None:
+    topic_map = Fitted.load(linear_run).the_map()
+    assert decided(topic_map) == {}
+    chosen = (
+        topic_map.with_choice(3, "Price", "Ada").with_choice(5, None, "Ada").with_choice(0, GENERAL, "Ada")
+    )
+    assert decided(chosen) == {0: 4, 3: 3, 5: None}
+
+
+def test_without_general_in_the_map_it_is_never_answered(
+    linear_run: Path, config: StudentConfig, known: Gold
+) -> None:
+    detector = open_map(AspectDetector.load(linear_run, with_map=False), LINEAR_ASPECTS[:4])
+    student = train_linear(detector.fitted_, config, linear_run / STUDENT)
+    answers = student.probabilities(known.texts)
+    assert student.card.aspects == LINEAR_ASPECTS[:4]
+    np.testing.assert_allclose(answers.sum(1), 1, atol=1e-5)
+
+
+def test_an_aspect_that_nothing_speaks_of_is_told(
+    aspectra: Callable[..., Any], linear_run: Path, encoder_folder: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(linear_run, tmp_path / "run"))
+    open_map(AspectDetector.load(run, with_map=False), ("Taste", "Xqz", GENERAL)).save(run)
+    said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000)
+    assert "Nothing speaks of Xqz" in said.err
+    assert f"[Xqz] in {ASPECTS}" in said.err
+    assert f"Next: aspectra label {run}" in said.err
+    assert "Nothing speaks of Xqz" in package.load(run).notes[0]
+    assert "Nothing speaks of Taste" not in said.err
+
+
+def test_the_aspects_file_of_the_run_is_used(linear_run: Path, config: StudentConfig, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(linear_run, tmp_path / "run"))
+    (run / ASPECTS).write_text('[Noise]\nwords = ["loud", "grinder"]\n')
+    before, after = package.load(linear_run), package.distill(run, config)
+    text = ["The grinder is loud."]
+    noise = after.card.aspects.index("Noise")
+    assert after.probabilities(text)[0, noise] > before.predict_proba(text)[0, noise]
+
+
+def test_labels_may_be_a_file_and_dev_is_the_same(
+    linear_run: Path, config: StudentConfig, gold_file: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(linear_run, tmp_path / "run"))
+    by_labels, by_dev = (
+        package.distill(run, config, labels=gold_file),
+        package.distill(run, config, dev=gold_file),
+    )
+    assert by_labels.card == by_dev.card
+    assert by_labels.card.n_labels > 50
+
+
+def test_segments_given_twice_count_once() -> None:
+    one, two = Gold(("a", "b"), (frozenset("x"), frozenset("y"))), Gold(("b",), (frozenset("y"),))
+    assert joined(one, two) == one
+    assert joined(None, two) == two
+    assert joined(None, None) is None
+
+
+def test_words_alone_answer_where_no_encoder_is_installed(
+    linear_run: Path, known: Gold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> str:
+        raise NotInstalledError("The bundled encoder is not installed: pip install it")
+
+    monkeypatch.setattr(BUNDLED, missing)
+    run = Path(shutil.copytree(linear_run, tmp_path / "run"))
+    student = package.distill(run, StudentConfig(n_segments=2000))
+    assert isinstance(student, LinearStudent)
+    assert "pip install" in student.card.notes[0]
+    np.testing.assert_allclose(
+        package.load(run).predict_proba(known.texts), student.probabilities(known.texts), atol=1e-6
+    )
+    with pytest.raises(InputError, match="No folder"):
+        train_linear(Fitted.load(run), StudentConfig(encoder="/no/such"), tmp_path)
+
+
+def test_labels_of_other_aspects_are_refused(linear_run: Path, config: StudentConfig) -> None:
+    labels = Gold(("The price is fine.",), (frozenset(["Weight"]),))
+    with pytest.raises(InputError, match="Weight is not among the aspects"):
+        train_linear(Fitted.load(linear_run), config, linear_run / STUDENT, (), labels)
+
+
+def test_finetuning_needs_an_attention_head() -> None:
+    with pytest.raises(ConfigError, match="finetune needs an attention head. Add --head attention"):
+        StudentConfig(finetune=True)
+    assert StudentConfig.from_dict({"finetune": True}).head == "attention"  # as older versions saved it
+
+
+def test_the_card_tells_what_was_learnt_from(linear_run: Path) -> None:
+    card = Card.load(linear_run / STUDENT)
+    text = card.markdown(Fitted.load(linear_run).the_map())
+    assert "learnt from the names of the aspects" in text
+    assert f"| Taste | {card.learnt['Taste']:,} |" in text
+    few = replace(card, n_labels=3, choice="names")
+    assert "too few to tell" in few.labels_text()

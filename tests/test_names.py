@@ -1,0 +1,133 @@
+"""Learning from names, on planted segments."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aspectra.config import GENERAL
+from aspectra.topicmap.linear import Features, Space, fit_gaussians, softmax
+from aspectra.topicmap.names import (
+    AspectEvidence,
+    GeneralEvidence,
+    Learned,
+    learn_from_names,
+    map_topics,
+    unspoken,
+)
+
+SIZE, N, N_TOPICS = 12, 1500, 8
+DIRECTIONS = np.eye(SIZE)
+
+
+def plant(seed: int = 0, encoder: bool = True) -> tuple[Features, np.ndarray]:
+    """Draw segments of Sound, Image and General: each is near its direction, and has two topics of its own."""
+    random = np.random.default_rng(seed)
+    truth = random.choice(3, N, p=[0.2, 0.2, 0.6])
+    near = DIRECTIONS[truth] + 0.35 * random.normal(size=(N, SIZE))
+    beta = random.dirichlet(np.full(N_TOPICS, 0.3), N)
+    beta[np.arange(N), 2 * truth + random.integers(0, 2, N)] += 1
+    beta /= beta.sum(1, keepdims=True)
+    other = DIRECTIONS[truth] + 0.5 * random.normal(size=(N, SIZE))
+    return Features(near, beta, other if encoder else None), truth
+
+
+def learn(segments: Features, choices: Any = None, names: tuple[str, ...] = ("Sound", "Image")) -> Learned:
+    texts = None if segments.encoder is None else 1
+    evidence = [
+        AspectEvidence(name, texts and DIRECTIONS[[place]], DIRECTIONS[[place]])
+        for place, name in enumerate(names)
+    ]
+    general = GeneralEvidence(texts and DIRECTIONS[[2]], DIRECTIONS[[2]], texts and DIRECTIONS[[9]])
+    return learn_from_names(segments, evidence, general, choices)
+
+
+@pytest.mark.parametrize("encoder", [True, False])
+def test_planted_aspects_are_found_without_a_label(encoder: bool) -> None:
+    segments, truth = plant(encoder=encoder)
+    learned = learn(segments)
+    assert learned.aspects == ("Sound", "Image", GENERAL)
+    answers = learned.probabilities(segments).argmax(1)
+    assert (answers == truth).mean() > 0.85  # General alone is right for 0.6
+    np.testing.assert_allclose(learned.probabilities(segments), learned.targets)
+    assert learned.shares == pytest.approx(dict(zip(learned.aspects, np.bincount(answers) / N, strict=True)))
+
+
+def test_topics_speak_of_what_their_segments_speak_of() -> None:
+    learned = learn(plant()[0])
+    assert learned.topic_map.argmax(1)[:6].tolist() == [0, 0, 1, 1, 2, 2]
+    np.testing.assert_allclose(learned.topic_map.sum(1), 1)
+
+
+def test_a_persons_choice_moves_the_segments_of_the_topic() -> None:
+    segments, _ = plant()
+    topic = segments.beta.argmax(1) == 0
+    before, after = (learn(segments, some).probabilities(segments)[topic, 1] for some in (None, {0: 1}))
+    assert after.mean() > before.mean() + 0.05
+
+
+def test_a_topic_left_out_says_what_all_segments_say() -> None:
+    segments, _ = plant()
+    opinion = softmax(np.random.default_rng(0).normal(size=(N, 3)))
+    plain, chosen = (map_topics(segments.beta, opinion, some) for some in (None, {1: None}))
+    np.testing.assert_allclose(chosen[1], 0.2 * plain[1] + 0.8 * opinion.mean(0))
+    np.testing.assert_allclose(np.delete(chosen, 1, 0), np.delete(plain, 1, 0))
+
+
+@pytest.mark.parametrize("count", [5, 50, 500])
+def test_labels_help_more_the_more_there_are(count: int) -> None:
+    segments, truth = plant()
+    learned = learn(segments, names=("Image", "Sound"))  # the names are the wrong way round
+    fixed = learned.with_labels(segments.select(np.arange(count)), np.eye(3)[[truth[:count]]][0])
+    rest = segments.select(np.arange(500, N))
+    moved = np.abs(fixed.probabilities(rest) - learned.probabilities(rest)).mean()
+    right = (fixed.probabilities(rest).argmax(1) == truth[500:]).mean()
+    assert 0 < moved < (0.2 if count == 5 else 1)
+    assert count < 500 or right > 0.85
+
+
+def test_a_model_unfolds_to_the_features() -> None:
+    segments, truth = plant()
+    space = Space.of(segments)
+    places = space(segments)
+    model = fit_gaussians(places, np.eye(3)[truth])
+    flat = space.unfold(model)
+    direct = np.hstack([normalised(normalised(segments.encoder) - space.origin), segments.words])
+    direct = np.hstack([direct, np.sqrt(segments.beta)])
+    np.testing.assert_allclose(flat(direct), model(places), atol=1e-9)
+
+
+def normalised(rows: Any) -> np.ndarray:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def test_gaussians_find_the_means_and_the_shares() -> None:
+    random = np.random.default_rng(0)
+    truth = random.choice(2, 4000, p=[0.8, 0.2])
+    places = truth[:, None] * np.array([[3.0, 0.0]]) + random.normal(size=(4000, 2))
+    answers = fit_gaussians(places, np.eye(2)[truth])(places)
+    assert answers.mean(0)[1] == pytest.approx(0.2, abs=0.01)
+    assert (answers.argmax(1) == truth).mean() > 0.93
+
+
+def test_an_aspect_that_nothing_speaks_of_is_found() -> None:
+    answers = np.zeros((1000, 4))
+    answers[:, 3] = 0.5
+    answers[:, 0] = 0.4
+    answers[:400, 0] = 0.6
+    answers[0, 1] = 0.9
+    answers[400:500, 2] = 0.55
+    evidence = [AspectEvidence("Sound"), AspectEvidence("Handles"), AspectEvidence("Image")]
+    assert unspoken(answers, ("Sound", "Handles", "Image", GENERAL), evidence) == ["Handles"]
+    answers[:, 2] = np.minimum(answers[:, 2], 0.45)
+    answers[400:500, 3] = answers[400:500, 0] = 0.1
+    assert unspoken(answers, ("Sound", "Handles", "Image", GENERAL), evidence) == ["Handles", "Image"]
+
+
+def test_odd_input_gives_numbers() -> None:
+    segments, _ = plant()
+    learned = learn_from_names(
+        segments, [AspectEvidence("xqz")], GeneralEvidence(None, np.zeros((0, SIZE)), None)
+    )
+    assert np.isfinite(learned.targets).all()
+    np.testing.assert_allclose(learned.targets.sum(1), 1)
