@@ -21,7 +21,7 @@ DIRECTIONS = np.eye(SIZE)
 
 
 def plant(seed: int = 0, encoder: bool = True) -> tuple[Features, np.ndarray]:
-    """Draw segments of Sound, Image and General: each is near its direction, and has two topics of its own."""
+    """Draw segments of Sound, Image and General: each near its direction, with two topics of its own."""
     random = np.random.default_rng(seed)
     truth = random.choice(3, N, p=[0.2, 0.2, 0.6])
     near = DIRECTIONS[truth] + 0.35 * random.normal(size=(N, SIZE))

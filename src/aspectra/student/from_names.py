@@ -142,7 +142,7 @@ def answered(probabilities: np.ndarray, learnt: tuple[str, ...], aspects: tuple[
 
 
 def is_unknown(aspect: Aspect, sight: Sight) -> bool:
-    """Tell whether neither the reviews nor the encoder know a word of an aspect that has nothing but words."""
+    """Tell whether neither the reviews nor the encoder know a word of an aspect that has only words."""
     phrases = (aspect.name, *aspect.words)
     if aspect.about or aspect.examples or any(len(sight.reader.word_vectors(phrase)) for phrase in phrases):
         return False
@@ -155,6 +155,6 @@ def is_unknown(aspect: Aspect, sight: Sight) -> bool:
 
 def silence(aspect: str) -> str:
     return (
-        f"Nothing speaks of {aspect}: the reviews hardly mention it, or not by this name. Add words or examples "
-        f"under [{aspect}] in {rundir.ASPECTS}, or label some segments, and distil again."
+        f"Nothing speaks of {aspect}: the reviews hardly mention it, or not by this name. Add words or "
+        f"examples under [{aspect}] in {rundir.ASPECTS}, or label some segments, and distil again."
     )

@@ -26,8 +26,7 @@ from aspectra.progress import Progress, StageProgress, progress_of, quiet
 from aspectra.scores import Gold
 from aspectra.student.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
 from aspectra.student.card import Card
-from aspectra.student.losses import cross_entropy, falling
-from aspectra.student.model import Head, Student
+from aspectra.student.model import Head, Student, cross_entropy, falling
 from aspectra.student.training_set import TrainingSet, make_training_set
 from aspectra.teacher.train import torch_threads
 

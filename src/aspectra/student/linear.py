@@ -1,7 +1,7 @@
-"""The linear student: an encoder's mean state, the mean word vector and √β → two linear models → probabilities.
+"""The linear student: an encoder's mean state, the mean word vector and √β → linear models → probabilities.
 
-It is what learning from names (topicmap/names.py) finds, unfolded to one matrix per model, so that torch and ONNX
-compute the same. The encoder is frozen and may be missing: then words and topics answer alone.
+It is what learning from names (topicmap/names.py) finds, unfolded to one matrix per model, so that torch and
+ONNX compute the same. The encoder is frozen and may be missing: then words and topics answer alone.
 Shapes: B segments, De the encoder's width, D word vectors, K topics, F = De + D + K features, A aspects.
 """
 

@@ -15,6 +15,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch.nn import functional
 
 from aspectra import rundir
 from aspectra.corpus import Ragged
@@ -121,3 +122,14 @@ class Student(nn.Module):
         except (SafetensorError, RuntimeError) as error:
             raise RunError(f"{home / rundir.HEAD} does not fit ({error}). {AGAIN}") from None
         return cls(encoder, head, card).eval()
+
+
+def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Mean cross-entropy of logits (B×A) against target probabilities (B×A)."""
+    return -(targets * functional.log_softmax(logits, dim=1)).sum(1).mean()
+
+
+def falling(highest: float, steps: int) -> Callable[[int], float]:
+    """Return the learning rate of each step: a short rise, then a straight fall to 0."""
+    rise = max(1, steps // 20)
+    return lambda step: highest * min(step / rise, (steps - step + 1) / (steps - rise + 1))

@@ -3,8 +3,8 @@
 1. First opinion: cosines of a segment with each aspect's texts (encoder) and words (word vectors), all on one
    scale; General: cosines with sentences that any review may contain, some about the product itself.
 2. Topics denoise it: what the segments of a topic say together counts for each of them.
-3. Two linear models learn from it: is it General, and if not, which aspect. Their answers times the first
-   opinion are what they learn from next; the first opinion keeps them from drifting.
+3. Two linear models learn from it: is it General, and if not, which aspect? Three rounds; the first opinion
+   keeps them from drifting.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ PRIOR_POWER = 0.5
 """A topic's opinion is divided by the shares of the aspects to this power, as the segment's own opinion
 contains them already."""
 TOPIC_POWER = 2.0
-"""Weight of the topics' opinion: β is spread over many topics, so their opinions lie closer together than they
-should."""
+"""Weight of the topics' opinion: β is spread over many topics, so their opinions lie closer together than
+they should."""
 ROUNDS = 3
 """Without labels nothing gets better after so many, and General drifts after ten."""
 GENERAL_ANCHOR = 2.0
 """Power of the first opinion in the answers that the model of General learns from: it is what would drift."""
 HARDLY, SURE = 0.002, 0.5
-"""Hardly any segment speaks of an aspect below this share; a segment is sure of an aspect above this probability."""
+"""Hardly any segment speaks of an aspect below this share; an answer above this probability is sure."""
 CHOSEN, CHOSEN_GENERAL = 0.8, 0.2
 """How far a topic that a person mapped speaks of that aspect. A topic of General still holds segments of
 others: more lost macro F1."""
