@@ -59,7 +59,9 @@ def test_the_student_learns_what_its_teacher_says(
     student_run: Path, encoder_folder: Path, tmp_path: Path
 ) -> None:
     fitted = Fitted.load(student_run)
-    student = train_attention(fitted, student_config(encoder_folder, n_segments=2000, epochs=30, learning_rate=0.03), tmp_path)
+    student = train_attention(
+        fitted, student_config(encoder_folder, n_segments=2000, epochs=30, learning_rate=0.03), tmp_path
+    )
     texts = fitted.corpus.segments["text"][:1000]
     taught = TeacherLabeller(fitted).predict_proba(texts).argmax(1)
     agree = student.probabilities(texts.to_list()).argmax(1) == taught

@@ -3,8 +3,7 @@
 1. First opinion: cosines of a segment with each aspect's texts (encoder) and words (word vectors), all on one
    scale; General: cosines with sentences that any review may contain, some about the product itself.
 2. Topics denoise it: what the segments of a topic say together counts for each of them.
-3. Two linear models learn from it: is it General, and if not, which aspect? Three rounds; the first opinion
-   keeps them from drifting.
+3. In three rounds two linear models learn from it: is it General, and if not, which aspect?
 """
 
 from __future__ import annotations
