@@ -47,7 +47,7 @@ def accuracy(student: LinearStudent, gold: Gold) -> float:
 def test_names_alone_are_better_than_one_answer_for_all(
     linear_run: Path, config: StudentConfig, known: Gold
 ) -> None:
-    student = train_linear(Fitted.load(linear_run), config, linear_run / STUDENT)
+    student = train_linear(Fitted.load(linear_run), config)
     general = np.mean([GENERAL in names for names in known.aspects])
     assert accuracy(student, known) > general + 0.05
     assert sum(student.card.learnt.values()) <= 2000
@@ -57,7 +57,7 @@ def test_names_alone_are_better_than_one_answer_for_all(
 def test_words_help_a_name(linear_run: Path, config: StudentConfig, known: Gold) -> None:
     fitted = Fitted.load(linear_run)
     told = [Aspect("Noise", words=("loud", "grinder", "pump")), Aspect("Taste", words=("espresso", "crema"))]
-    plain, helped = (train_linear(fitted, config, linear_run / STUDENT, some) for some in ((), told))
+    plain, helped = (train_linear(fitted, config, some) for some in ((), told))
     noise = [text for text, names in zip(known.texts, known.aspects, strict=True) if "Noise" in names]
     before, after = (one.probabilities(noise)[:, 1].mean() for one in (plain, helped))
     assert after > before
@@ -72,7 +72,7 @@ def test_labels_help_and_the_estimate_is_of_segments_not_learnt_from(
         Gold(known.texts[half:], known.aspects[half:]),
     )
     fitted = Fitted.load(linear_run)
-    plain, helped = (train_linear(fitted, config, linear_run / STUDENT, (), some) for some in (None, labels))
+    plain, helped = (train_linear(fitted, config, (), some) for some in (None, labels))
     assert accuracy(helped, rest) > accuracy(plain, rest)
     assert helped.card.without_labels["f1_micro"] == pytest.approx(accuracy(plain, labels))
     assert helped.card.estimate["f1_micro"] < accuracy(helped, labels)
@@ -81,18 +81,19 @@ def test_labels_help_and_the_estimate_is_of_segments_not_learnt_from(
 
 def test_only_what_a_person_decided_is_respected(linear_run: Path) -> None:
     topic_map = Fitted.load(linear_run).the_map()
-    assert decided(topic_map) == {}
+    names = [Aspect(name) for name in LINEAR_ASPECTS[:4]]
+    assert decided(topic_map, names) == {}
     chosen = (
         topic_map.with_choice(3, "Price", "Ada").with_choice(5, None, "Ada").with_choice(0, GENERAL, "Ada")
     )
-    assert decided(chosen) == {0: 4, 3: 3, 5: None}
+    assert decided(chosen, names) == {0: 4, 3: 3, 5: None}
 
 
 def test_without_general_in_the_map_it_is_never_answered(
     linear_run: Path, config: StudentConfig, known: Gold
 ) -> None:
     detector = open_map(AspectDetector.load(linear_run, with_map=False), LINEAR_ASPECTS[:4])
-    student = train_linear(detector.fitted_, config, linear_run / STUDENT)
+    student = train_linear(detector.fitted_, config)
     answers = student.probabilities(known.texts)
     assert student.card.aspects == LINEAR_ASPECTS[:4]
     np.testing.assert_allclose(answers.sum(1), 1, atol=1e-5)
@@ -105,9 +106,10 @@ def test_an_aspect_that_nothing_speaks_of_is_told(
     open_map(AspectDetector.load(run, with_map=False), ("Taste", "Xqz", GENERAL)).save(run)
     said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000)
     assert "Nothing speaks of Xqz" in said.err
-    assert f"[Xqz] in {ASPECTS}" in said.err
+    assert f"Add words or examples in {ASPECTS}" in said.err
     assert f"Next: aspectra label {run}" in said.err
     assert "Nothing speaks of Xqz" in package.load(run).notes[0]
+    assert package.load(run).predict_proba(["Taste and xqz."])[0, 1] == 0
     assert "Nothing speaks of Taste" not in said.err
 
 
@@ -154,13 +156,13 @@ def test_words_alone_answer_where_no_encoder_is_installed(
         package.load(run).predict_proba(known.texts), student.probabilities(known.texts), atol=1e-6
     )
     with pytest.raises(InputError, match="No folder"):
-        train_linear(Fitted.load(run), StudentConfig(encoder="/no/such"), tmp_path)
+        train_linear(Fitted.load(run), StudentConfig(encoder="/no/such"))
 
 
 def test_labels_of_other_aspects_are_refused(linear_run: Path, config: StudentConfig) -> None:
     labels = Gold(("The price is fine.",), (frozenset(["Weight"]),))
     with pytest.raises(InputError, match="Weight is not among the aspects"):
-        train_linear(Fitted.load(linear_run), config, linear_run / STUDENT, (), labels)
+        train_linear(Fitted.load(linear_run), config, (), labels)
 
 
 def test_finetuning_needs_an_attention_head() -> None:

@@ -30,7 +30,7 @@ from aspectra.teacher.encode import encode
 from aspectra.teacher.model import Teacher
 from aspectra.teacher.train import Trained, train
 from aspectra.text.memory import as_series
-from aspectra.topicmap.by_names import NamesSample, read_sample, sample_rows
+from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows
 from aspectra.topicmap.evidence import Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
@@ -92,11 +92,14 @@ class Fitted:
     def reader(self, encoder: Encoder | None = None) -> Reader:
         """Return what reads segments and aspects for the learner of names.py."""
         embed = encoder.means if encoder else None
-        return Reader(self.vocabulary, self.vectors.matrix, self.topic_probabilities, embed)
+        vectors, longest = self.vectors.matrix, self.config.max_tokens
+        return Reader(self.vocabulary, vectors, self.topic_probabilities, embed, longest)
 
-    def names_sample(self, encoder: Encoder | None = None, progress: StageProgress = unseen) -> NamesSample:
+    def names_sample(
+        self, encoder: Encoder | None = None, progress: StageProgress = unseen, n: int = SAMPLE
+    ) -> NamesSample:
         """Read the segments that aspects are learnt from; the encoder's means of them are kept in the run."""
-        rows = sample_rows(self.corpus, self.config.min_tokens, self.config.seed)
+        rows = sample_rows(self.corpus, self.config.min_tokens, self.config.seed, n)
         texts = self.corpus.segments["text"].gather(rows).to_list()
         folder = self.segments / rundir.FEATURES if isinstance(self.segments, RunDir) else None
         return read_sample(self.reader(encoder), texts, encoder, folder, progress)

@@ -125,16 +125,6 @@ def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
     return Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
 
 
-def find_encoder(name: str = BUNDLED, longest: int = 64) -> tuple[Encoder | None, str]:
-    """Load an encoder. If the bundled one is not installed: return None, and what to tell the user."""
-    try:
-        return load_encoder(name, longest), ""
-    except NotInstalledError as error:
-        if name != BUNDLED:
-            raise
-        return None, f"Words alone are compared, so about 7 of 100 segments more are wrong. {error}"
-
-
 def place_of(name: str) -> str:
     return bundled_folder() if name == BUNDLED else checked_place(name)
 

@@ -18,7 +18,7 @@ from aspectra.student.from_names import train_linear
 from aspectra.student.from_teacher import train_attention
 from aspectra.student.linear import LinearStudent
 from aspectra.student.model import Student
-from aspectra.topicmap.aspects import Aspect, read_aspects
+from aspectra.topicmap.aspects import Aspect, aspects_of_run
 
 
 def distill(
@@ -39,8 +39,7 @@ def distill(
     """
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
     fitted, home = Fitted.load(run), Path(run) / rundir.STUDENT
-    described = Path(run) / rundir.ASPECTS
-    aspects = read_aspects(described) if described.exists() else ()
+    aspects = aspects_of_run(Path(run))
     student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
     student.save_pretrained(home, fitted.the_map())
     return student
@@ -61,7 +60,7 @@ def train_student(
     """
     if config.head == "attention":
         return train_attention(fitted, config, home, labels, dev, progress)
-    return train_linear(fitted, config, home, aspects, joined(labels, dev), progress)
+    return train_linear(fitted, config, aspects, joined(labels, dev), progress)
 
 
 def joined(labels: Gold | None, dev: Gold | None) -> Gold | None:

@@ -16,7 +16,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import normalize, pad
 
 from aspectra import rundir
 from aspectra.corpus import Ragged
@@ -58,7 +58,8 @@ class LinearHead(nn.Module):
     def of(cls, learned: Learned, aspects: Sequence[str]) -> LinearHead:
         """Unfold what was learnt; it answers with these aspects, in this order."""
         models = {"general": learned.general, "specific": learned.specific}
-        arrays = {"kept": np.array([learned.aspects.index(aspect) for aspect in aspects])}
+        place = {aspect: number for number, aspect in enumerate(learned.aspects)}
+        arrays = {"kept": np.array([place.get(aspect, len(place)) for aspect in aspects])}
         if learned.space.origin is not None:
             arrays["origin"] = learned.space.origin
         if learned.correction is not None:
@@ -81,7 +82,7 @@ class LinearHead(nn.Module):
         if self.corrected:
             known = self.power * answer.clamp(min=LEAST).log()
             answer = torch.softmax(known + flat @ self.correction + self.correction_bias, 1)
-        kept = answer.index_select(1, self.kept)
+        kept = pad(answer, (0, 1)).index_select(1, self.kept)  # an aspect that was not learnt has 0
         return kept / kept.sum(1, keepdim=True).clamp(min=1e-30)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.corpus import Corpus
-from aspectra.errors import InputError
+from aspectra.errors import InputError, NotInstalledError
 from aspectra.progress import StageProgress
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.evidence import Reader
@@ -122,15 +122,15 @@ def read_sample(
     )
 
 
-def find_encoder(name: str) -> tuple[Encoder | None, str]:
+def find_encoder(name: str, longest: int = 64) -> tuple[Encoder | None, str]:
     """Load an encoder; without the bundled one go on with words alone, and say what is lost."""
     if name == WORDS_ONLY:
         return None, ""
     from aspectra.encoder.pretrained import load_encoder
 
     try:
-        return load_encoder(name), ""
-    except InputError as error:
+        return load_encoder(name, longest), ""
+    except NotInstalledError as error:
         if name != BUNDLED:
             raise
         return None, f"{error} Until then only words are compared: about 7 of 100 segments more are wrong."

@@ -224,11 +224,12 @@ def unspoken(answers: np.ndarray, aspects: Sequence[str], evidence: Sequence[Asp
     An aspect none of whose words is known must be the sure answer for some segment.
     """
     shares = np.bincount(answers.argmax(1), minlength=len(aspects)) / max(len(answers), 1)
-    without_words = {one.name for one in evidence if one.words is None or not len(one.words)}
+    by_name = {one.name: one for one in evidence}
+    without_words = {name for name, one in by_name.items() if one.words is None or not len(one.words)}
     return [
         aspect
         for number, aspect in enumerate(aspects)
-        if aspect != GENERAL
+        if aspect in by_name
         and (shares[number] < HARDLY or (aspect in without_words and answers[:, number].max() < SURE))
     ]
 
