@@ -166,7 +166,7 @@ def test_labels_of_other_aspects_are_refused(linear_run: Path, config: StudentCo
 
 
 def test_finetuning_needs_an_attention_head() -> None:
-    with pytest.raises(ConfigError, match="finetune needs an attention head. Add --head attention"):
+    with pytest.raises(ConfigError, match=r"finetune needs an attention head. Add --head attention"):
         StudentConfig(finetune=True)
     assert StudentConfig.from_dict({"finetune": True}).head == "attention"  # as older versions saved it
 

@@ -66,7 +66,7 @@ def train_linear(
 def learnable(
     aspects: Sequence[Aspect], sample: NamesSample, topic_map: TopicMap, labels: Gold | None
 ) -> tuple[list[Aspect], list[str]]:
-    """Return the aspects that a known word, a person's topic or a label speaks of; and notes on the others."""
+    """Return the aspects that a known word, a person's topic or a label speaks of; notes on the others."""
     known, notes = spoken_of(aspects, sample)
     shown = {choice.aspect for choice in topic_map.choices if choice.by_person}
     shown |= set().union(*labels.aspects) if labels else set()
