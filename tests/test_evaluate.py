@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aspectra import AspectDetector, evaluate, load
+from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
 from aspectra.scores import Gold
 
@@ -55,3 +56,20 @@ def test_only_some_aspects_are_scored(run: Path, few: Gold) -> None:
 def test_an_aspect_that_the_map_does_not_have_is_refused(run: Path, few: Gold) -> None:
     with pytest.raises(InputError, match="Sound"):
         evaluate(run, Gold(("Thin sound.",), (frozenset({"Sound"}),)))
+
+
+def test_gold_that_is_not_a_review_is_left_out_and_code_is_scored_as_an_aspect(
+    aspectra: Callable[..., Any], run: Path, few: Gold, tmp_path: Path
+) -> None:
+    code = "var swfParams = new Object();"
+    gold = Gold((*few.texts, code, code), (*few.aspects, frozenset({NOT_REVIEW}), frozenset({"General"})))
+    assert evaluate(run, gold).n == len(few.texts) + 1
+    lines = [
+        json.dumps({"text": text, "aspects": sorted(names)})
+        for text, names in zip(*vars(gold).values(), strict=True)
+    ]
+    (tmp_path / "gold.jsonl").write_text("\n".join(lines))
+    assert (
+        "1 gold segment is not a review and is left out."
+        in aspectra("evaluate", run, tmp_path / "gold.jsonl").err
+    )

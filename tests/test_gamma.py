@@ -3,9 +3,9 @@ import polars as pl
 import pytest
 from conftest import make_map
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
-from aspectra.topicmap.gamma import entropy, label_beta, margin
+from aspectra.topicmap.gamma import entropy, label_beta, margin, mark_not_reviews, not_review_note
 
 SHARES = np.array([0.1, 0.2, 0.3, 0.4])
 BETA = np.array([[0.3, 0.3, 0.4, 0.0], [0.1, 0.1, 0.2, 0.6], [np.nan] * 4], dtype=np.float32)
@@ -112,3 +112,32 @@ def test_entropy_lies_between_certainty_and_no_idea() -> None:
 def test_a_map_that_cannot_answer_is_refused(aspects: tuple, only: tuple | None, message: str) -> None:
     with pytest.raises(MapError, match=message):
         label(*aspects, only=only)
+
+
+def mark(*aspects: str, code: tuple[bool, ...] = (False, False, False)) -> pl.DataFrame:
+    topic_map = make_map(*aspects, names=("Image", "Sound", GENERAL))
+    return mark_not_reviews(label_beta(BETA, KNOWN, topic_map, SHARES), BETA, topic_map, np.array(code))
+
+
+def test_segments_of_topics_that_are_not_reviews_are_marked_where_no_aspect_has_more() -> None:
+    frame = mark("Image", "Image", "Sound", NOT_REVIEW)
+    assert frame["aspect"].to_list() == ["Image", NOT_REVIEW, GENERAL]
+    assert frame["probability"][1] == pytest.approx(0.6)
+    few = mark("Image", "Image", NOT_REVIEW, GENERAL)
+    assert few["aspect"].to_list() == ["Image", GENERAL, GENERAL]
+
+
+def test_pasted_code_is_no_review_and_keeps_the_probabilities_of_the_aspects() -> None:
+    aspects = ("Image", "Image", "Sound", GENERAL)
+    frame, plain = mark(*aspects, code=(True, False, True)), mark(*aspects)
+    assert frame["aspect"].to_list() == [NOT_REVIEW, GENERAL, NOT_REVIEW]
+    assert frame["probability"].to_list()[::2] == [1, 1]
+    names = ["p_Image", "p_Sound", "p_General"]
+    assert frame.select(names).equals(plain.select(names))
+    assert frame.schema == plain.schema
+
+
+def test_what_is_left_out_is_said_in_one_line() -> None:
+    assert not_review_note(0) == ()
+    assert not_review_note(37) == ("37 segments are not reviews and are left out of the shares.",)
+    assert not_review_note(1) == ("1 segment is not a review and is left out of the shares.",)

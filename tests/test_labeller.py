@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import aspectra as package
+from aspectra.config import NOT_REVIEW
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.fitting import Fitted
@@ -123,3 +124,15 @@ def test_a_student_of_another_map_is_refused(student_run: Path) -> None:
     changed = fitted.with_map(fitted.the_map().with_choice(0, "Noise", "Ada"))
     with pytest.raises(RunError, match=r"topic map has changed since the student was made. Distil again"):
         StudentLabeller(changed, student)
+
+
+def test_pasted_code_is_labelled_not_a_review_but_predicted_as_one_of_the_classes(student_run: Path) -> None:
+    code = "var swfParams = new Object();"
+    for model in ("teacher", "student"):
+        labeller = load(student_run, model)
+        assert labeller.label_segments([code, TEXTS[0]])["aspect"][0] == NOT_REVIEW
+        assert labeller.label([code])["aspect"].to_list() == [NOT_REVIEW]
+        assert NOT_REVIEW not in labeller.classes_
+        assert set(labeller.predict([code])) <= set(labeller.classes_)
+        labeller.keep_junk = True
+        assert labeller.label_segments([code])["aspect"][0] != NOT_REVIEW

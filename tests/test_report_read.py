@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from conftest import label_file
 
+from aspectra.config import NOT_REVIEW
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 from aspectra.report.read import (
@@ -162,3 +163,20 @@ def test_a_named_column_must_be_there_and_fit(folder: Path) -> None:
         open_labels(path, ColumnNames(date="product"))
     with pytest.raises(InputError, match=r"Column 'product' of .* has no numbers"):
         open_labels(path, ColumnNames(rating="product"))
+
+
+def test_segments_that_are_not_reviews_are_counted_and_left_out(
+    labelled: pl.DataFrame, tmp_path: Path
+) -> None:
+    some = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit(NOT_REVIEW)).otherwise("aspect").alias("aspect")
+    labels = open_labels(rewritten(labelled.with_columns(some), tmp_path / "some.parquet"))
+    assert len(labels.frame) == len(labelled) - 3
+    assert labels.frame["row"][0] == 3
+    assert "3 segments are not reviews and are left out of the shares." in labels.notes
+    assert NOT_REVIEW not in labels.aspects
+
+
+def test_a_file_without_any_review_is_refused(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    path = rewritten(labelled.with_columns(aspect=pl.lit(NOT_REVIEW)), tmp_path / "none.parquet")
+    with pytest.raises(InputError, match="None of the"):
+        open_labels(path)

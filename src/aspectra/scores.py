@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import InputError
 
 
@@ -122,6 +122,12 @@ def keep_only(gold: Gold, aspects: Sequence[str]) -> Gold:
             f"No gold segment has one of the aspects {', '.join(aspects)}. Check their spelling."
         )
     return Gold(texts=tuple(text for text, _ in kept), aspects=tuple(names for _, names in kept))
+
+
+def without_not_reviews(gold: Gold) -> Gold:
+    """Return the gold segments that are reviews: "Not a review" is no aspect and is not scored."""
+    names = sorted(set().union(*gold.aspects) - {NOT_REVIEW})
+    return keep_only(gold, names) if names and any(NOT_REVIEW in one for one in gold.aspects) else gold
 
 
 def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Sequence[str]) -> Scores:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aspectra.cli import show
+from aspectra.config import NOT_REVIEW
 
 if TYPE_CHECKING:
     from aspectra.scores import Scores
@@ -40,6 +41,10 @@ def command(
     if left_out:
         show.note(f"Left out {left_out} segments of other aspects.", quiet)
     scores = evaluate(run, segments, only=wanted, model=model)
+    not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
+    if not_reviews:
+        are = "segment is not a review and is" if not_reviews == 1 else "segments are not reviews and are"
+        show.note(f"{not_reviews} gold {are} left out.", quiet)
     if as_json:
         print(json.dumps(scores.to_dict(), ensure_ascii=False, indent=1))
     else:

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aspectra.cli import show
+from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
     from aspectra.labelling.files import Plan
 
 ENGINES = ("local", "ray")
@@ -102,15 +107,26 @@ def label_file(
     from aspectra.labelling.files import label_source
     from aspectra.labelling.labeller import load
     from aspectra.text.write import check_output, write_frames
+    from aspectra.topicmap.gamma import not_review_note
 
     check_output(output)
     source = show.open_source(files, *columns, quiet)
     if output.resolve() in [path.resolve() for path in source.paths]:
         raise InputError(f"{output} is also an input. Choose another -o.")
     labeller = load(run, model)
+    left_out = 0
+
+    def counted() -> Iterator[pl.DataFrame]:
+        nonlocal left_out
+        for frame in label_source(labeller, source, count):
+            left_out += int((frame["aspect"] == NOT_REVIEW).sum())
+            yield frame
+
     with show.counter("Labelling:", quiet) as count:
-        rows = write_frames(label_source(labeller, source, count), output)
+        rows = write_frames(counted(), output)
     for line in source.skipped.summary():
+        show.note(line, quiet)
+    for line in not_review_note(left_out):
         show.note(line, quiet)
     show.note(f"Wrote {rows:,} segments to {output}.", quiet)
 

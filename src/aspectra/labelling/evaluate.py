@@ -11,7 +11,16 @@ import numpy as np
 import polars as pl
 
 from aspectra.labelling.labeller import load
-from aspectra.scores import Coverage, Gold, Scores, coverage_curve, keep_only, read_gold, score
+from aspectra.scores import (
+    Coverage,
+    Gold,
+    Scores,
+    coverage_curve,
+    keep_only,
+    read_gold,
+    score,
+    without_not_reviews,
+)
 
 
 class SegmentLabeller(Protocol):
@@ -52,11 +61,16 @@ def evaluate(
 
 
 def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
-    """Label gold segments and score the answers, which are restricted to `only` if given."""
-    frame = labeller.label_segments(gold.texts, only)
+    """Label gold segments and score the answers, which are restricted to `only` if given.
+
+    The answers are aspects, never "Not a review", and gold segments that are not reviews are left out.
+    """
+    aspects = only or tuple(labeller.classes_)
+    gold = without_not_reviews(gold)
+    frame = labeller.label_segments(gold.texts, aspects)
     answers = frame["aspect"].to_list()
     right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
     return Grade(
-        score(gold.aspects, answers, only or tuple(labeller.classes_)),
+        score(gold.aspects, answers, aspects),
         coverage_curve(right, frame["probability"].to_numpy()),
     )

@@ -169,6 +169,7 @@ def description(fitted: Fitted, card: Card, encoder: Encoder) -> dict[str, Any]:
         "max_tokens": fitted.config.max_tokens,
         "segment": fitted.config.segment,
         "language": fitted.config.language,
+        "keep_junk": fitted.config.keep_junk,
         "words": list(fitted.vocabulary.words),
         "topic_map": fitted.the_map().to_dict(),
         "shares": fitted.shares.tolist(),

@@ -19,9 +19,10 @@ from aspectra import rundir
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
+from aspectra.text.code import is_code
 from aspectra.text.memory import as_series
 from aspectra.text.segment import split_reviews
-from aspectra.topicmap.gamma import PREFIX, label_beta
+from aspectra.topicmap.gamma import PREFIX, label_beta, mark_not_reviews
 from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Labeller(ABC):
     """How much the teacher's probabilities count beside the student's, 0 to 1."""
     notes: tuple[str, ...] = ()
     """What whoever uses the labels should know, such as an aspect that nothing speaks of."""
+    keep_junk = False
+    """Whether pasted code gets an aspect, too."""
 
     def __init__(
         self, topic_map: TopicMap, shares: np.ndarray | Sequence[float], segment: str, language: str
@@ -74,12 +77,19 @@ class Labeller(ABC):
         return segments.select("review", place, "text").hstack(self.label_segments(segments["text"]))
 
     def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
-        """Label segments as they are, one row each; with `only`, answer with these aspects alone."""
-        beta, known_words, student = self.probabilities(as_series(segments))
+        """Label segments as they are, one row each; with `only`, answer with these aspects alone.
+
+        Without `only`, pasted code and topics that are so mapped are answered "Not a review".
+        """
+        texts = as_series(segments)
+        beta, known_words, student = self.probabilities(texts)
         labels = label_beta(beta, known_words, self.topic_map, self.shares, only)
-        if student is None:
+        if student is not None:
+            labels = blend(labels, student, self.topic_map.aspects, self.teacher_weight, only)
+        if only is not None:
             return labels
-        return blend(labels, student, self.topic_map.aspects, self.teacher_weight, only)
+        code = np.zeros(len(texts), bool) if self.keep_junk else is_code(texts).to_numpy()
+        return mark_not_reviews(labels, beta, self.topic_map, code)
 
     def predict_proba(self, segments: Any) -> np.ndarray:
         """Return the probability of each aspect for each segment, N×A, in the order of `classes_`."""
@@ -87,8 +97,8 @@ class Labeller(ABC):
         return self.label_segments(segments).select(names).to_numpy()
 
     def predict(self, segments: Any) -> np.ndarray:
-        """Return the aspect of each segment."""
-        return np.asarray(self.label_segments(segments)["aspect"].to_numpy())
+        """Return the aspect of each segment, one of `classes_`."""
+        return np.asarray(self.label_segments(segments, self.topic_map.aspects)["aspect"].to_numpy())
 
 
 class TeacherLabeller(Labeller):
@@ -98,7 +108,7 @@ class TeacherLabeller(Labeller):
 
     def __init__(self, fitted: Fitted) -> None:
         super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
-        self.fitted = fitted
+        self.fitted, self.keep_junk = fitted, fitted.config.keep_junk
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, None]:
         from aspectra.teacher.encode import one_thread
@@ -118,7 +128,7 @@ class StudentLabeller(Labeller):
                 "The topic map has changed since the student was made. "
                 "Distil again: aspectra distill RUN, or label with --model teacher."
             )
-        self.fitted, self.student = fitted, student
+        self.fitted, self.student, self.keep_junk = fitted, student, fitted.config.keep_junk
         self.teacher_weight, self.notes = card.teacher_weight, card.notes
         self.columns = columns(self.topic_map.aspects, card.aspects)
 
@@ -142,6 +152,7 @@ class OnnxLabeller(Labeller):
         super().__init__(topic_map, about["shares"], about["segment"], about["language"])
         self.teacher_weight, self.notes = about["teacher_weight"], tuple(about.get("notes", ()))
         self.columns = columns(topic_map.aspects, about["aspects"])
+        self.keep_junk = about.get("keep_junk", False)
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         beta, known_words, own = self.model.probabilities(texts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import InputError
 from aspectra.progress import Progress, quiet
 from aspectra.report.charts import draw
@@ -163,7 +163,7 @@ def sub_aspects(labels: Labels, detector: AspectDetector) -> tuple[SubAspect, ..
     found = [
         SubAspect(choice.aspect, choice.topic, choice.keywords, share.get((choice.aspect, choice.topic), 0.0))
         for choice in detector.topic_map_.choices
-        if choice.aspect
+        if choice.aspect and choice.aspect != NOT_REVIEW
     ]
     return tuple(sorted(found, key=lambda sub: -sub.share))
 
@@ -189,7 +189,7 @@ def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[
     They must be more coherent than the lowest quarter of the topics that are mapped to a specific aspect.
     """
     pairs = list(zip(detector.topics_.items, detector.topic_map_.choices, strict=True))
-    mapped = [item.coherence for item, choice in pairs if choice.aspect not in (None, GENERAL)]
+    mapped = [item.coherence for item, choice in pairs if choice.aspect not in (None, GENERAL, NOT_REVIEW)]
     least = float(np.quantile(mapped or [item.coherence for item, _ in pairs], 0.25))
     whole = counts.topics.merge(0).merge(0)
     low, high = share_interval(whole)

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
 from aspectra.text.read import find_delimiter
-from aspectra.topicmap.gamma import PREFIX
+from aspectra.topicmap.gamma import PREFIX, not_review_note
 
 OWN = {
     "review": pl.UInt32, "segment": pl.UInt32, "text": pl.String, "aspect": pl.String,
@@ -50,6 +51,7 @@ class ColumnNames:
 
 
 NO_COLUMNS = ColumnNames()
+IS_REVIEW = pl.col("aspect").ne_missing(NOT_REVIEW)
 
 
 @dataclass(frozen=True)
@@ -83,14 +85,21 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     columns = find_columns(path, [name for name in carried if name != "row"], wanted)
     columns, day = find_days(path, rows, columns, required=wanted.date is not None)
     try:
-        frame = compact(rows, aspects, columns, day)
+        left_out = count_not_reviews(rows)
+        frame = compact(rows.filter(IS_REVIEW), aspects, columns, day)
     except pl.exceptions.PolarsError as error:
         raise InputError(
             f"Cannot read the labels in {path}: {first_line(error)}. Label the reviews again."
         ) from None
+    if left_out and frame.is_empty():
+        raise InputError(f"None of the {left_out:,} segments of {path} is a review. Label other reviews.")
     check_frame(path, frame)
-    labels = Labels(path, rows, frame, aspects, columns)
+    labels = Labels(path, rows, frame, aspects, columns, notes=not_review_note(left_out))
     return with_groups(with_periods(with_ratings(labels, required=wanted.rating is not None)))
+
+
+def count_not_reviews(rows: pl.LazyFrame) -> int:
+    return int(rows.select((~IS_REVIEW).sum()).collect().item())
 
 
 def first_line(error: Exception) -> str:

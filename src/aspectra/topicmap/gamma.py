@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -85,6 +85,32 @@ def restrict(topic_map: TopicMap, only: tuple[str, ...] | None) -> tuple[tuple[s
     if not matrix.any():
         raise MapError(f"No topic is mapped to {', '.join(only)}. Map one first: aspectra map RUN")
     return only, matrix
+
+
+def mark_not_reviews(
+    labels: pl.DataFrame, beta: np.ndarray, topic_map: TopicMap, code: np.ndarray
+) -> pl.DataFrame:
+    """Answer NOT_REVIEW for pasted code, and where the topics that are not reviews outweigh every aspect.
+
+    `code` are N booleans. The aspects' probabilities stay as they are. `probability` becomes the mass of
+    those topics, 1 for code.
+    """
+    topics, known = topic_map.not_reviews(), np.nan_to_num(beta)
+    mass = known[:, topics].sum(1)
+    marked = code | (mass > (known @ topic_map.matrix()).max(1)) if topics.any() else code
+    if not marked.any():
+        return labels
+    sure = np.where(code, 1, mass).astype(np.float32)
+    return labels.with_columns(
+        aspect=pl.when(pl.lit(marked)).then(pl.lit(NOT_REVIEW)).otherwise("aspect"),
+        probability=pl.when(pl.lit(marked)).then(pl.lit(sure)).otherwise("probability"),
+    )
+
+
+def not_review_note(count: int) -> tuple[str, ...]:
+    """Say how many segments are left out because they are not reviews, if any."""
+    are = "segment is not a review and is" if count == 1 else "segments are not reviews and are"
+    return (f"{count:,} {are} left out of the shares.",) if count else ()
 
 
 def label_beta(
