@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aspectra.bench import results
+from aspectra.bench import labels, results
 
 Call = Callable[..., Any]
 
@@ -38,7 +39,7 @@ def test_quality_prints_writes_and_inserts_the_tables(aspectra: Call, home: Path
     answer = aspectra("bench", "quality", *words)
     assert (answer.code, answer.err) == (0, "")
     assert "k-means of words" in answer.out
-    assert "| majority answer |" in page.read_text()
+    assert "| majority answer (labels) |" in page.read_text()
     assert len(json.loads((tmp_path / "quality.json").read_text())["cells"]) == 3
     assert (tmp_path / "figures/coverage-accuracy.svg").exists()
 
@@ -64,6 +65,22 @@ def test_an_ablation_draws_its_figure(aspectra: Call, home: Path, tmp_path: Path
     assert (tmp_path / "figures/attention.png").exists()
 
 
+def test_labels_writes_its_table_and_figure(
+    aspectra: Call, home: Path, tmp_path: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = {"encoder": str(encoder_folder), "n_segments": 400}
+    monkeypatch.setattr(labels, "NUMBERS", (20, 50))
+    monkeypatch.setattr(labels, "label_cells", partial(labels.label_cells, settings=tiny))
+    answer = aspectra("bench", "labels", "--home", home, "-o", tmp_path, "-q")
+    assert answer.code == 0
+    cells = json.loads((tmp_path / "labels.json").read_text())["cells"]
+    assert len(cells) == 1 + 3 * (2 * 3 + 2) + 3
+    score = {cell["name"]: cell["test"]["f1_micro"] for cell in cells}
+    assert score["names-and-labels-all-random-0"] > cells[0]["test"]["majority_f1_micro"]
+    assert "names and labels, random" in (tmp_path / "labels.md").read_text()
+    assert (tmp_path / "figures/labels.svg").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -73,7 +90,7 @@ def test_an_ablation_draws_its_figure(aspectra: Call, home: Path, tmp_path: Path
         (("bench", "speed", "--only", "size"), "aspectra: No part size."),
         *(
             (("bench", part, "--markdown", "none.md"), "aspectra: Cannot read none.md")
-            for part in ("quality", "ablation", "speed")
+            for part in ("quality", "labels", "ablation", "speed")
         ),
         (("data", "get", "imagenet"), "aspectra: No data 'imagenet'."),
     ],

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from aspectra.bench.protocol import System, Task
+from aspectra.bench.protocol import DEV_MAP, LABELS, NAMES, SEED_WORDS, System, Task
 from aspectra.bench.runner import examine
 from aspectra.bench.sets import SAMPLE, SETS, prepare_folders
 from aspectra.bench.systems import SYSTEMS
 from aspectra.bench.systems.baselines import KMeansTopics
+from aspectra.bench.systems.curve import BOTH, DOUBTFUL, LOGISTIC, RANDOM, TEACHER, LabelsPoint
 from aspectra.bench.systems.labelled import LogisticOnDev
+from aspectra.bench.systems.names import LinearSystem, ZeroShot
 from aspectra.bench.systems.ours import StudentSystem, TeacherSystem
+from aspectra.labelling.labeller import load
+from aspectra.student.distill import distill
 
 TEXTS = ["The pump is loud.", "The crema tastes bitter.", "zzz", ""]
 
@@ -32,6 +37,10 @@ def encoder(encoder_folder: Path) -> str:
 def student(encoder: str, **more: object) -> StudentSystem:
     settings = {"encoder": encoder, "n_segments": 400, "epochs": 2}
     return StudentSystem(settings=settings, **more)  # type: ignore[arg-type]
+
+
+def linear(encoder: str, supervision: str) -> LinearSystem:
+    return LinearSystem(supervision=supervision, settings={"encoder": encoder, "n_segments": 1000})
 
 
 @pytest.mark.parametrize(
@@ -63,6 +72,49 @@ def test_dev_labels_reach_the_student_that_learns_from_them(task: Task, encoder:
     with_labels = examine(student(encoder, dev_as="labels"), task)
     assert with_labels["facts"]["dev_estimate"]["f1_micro"] > 0.5
     assert student(encoder).config(task) != student(encoder, dev_as="labels").config(task)
+
+
+@pytest.mark.parametrize("supervision", [NAMES, SEED_WORDS, DEV_MAP, LABELS])
+def test_the_student_beats_the_majority_whatever_it_is_told(
+    task: Task, encoder: str, supervision: str
+) -> None:
+    system = linear(encoder, supervision)
+    found = examine(system, task)
+    assert found["test"]["f1_micro"] > found["test"]["majority_f1_micro"]
+    answers = system.fit(task).probabilities(TEXTS)
+    np.testing.assert_allclose(answers.sum(1), 1, atol=1e-5)
+
+
+def test_the_student_answers_as_a_distilled_run_labels(task: Task, encoder: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    task.teacher.save(run)
+    distill(run, linear(encoder, NAMES).student_config())  # the map of this run is only suggested
+    labels = load(run).label_segments(TEXTS)
+    wanted = labels.select(f"p_{aspect}" for aspect in task.aspects).to_numpy()
+    np.testing.assert_allclose(linear(encoder, NAMES).fit(task).probabilities(TEXTS), wanted, atol=1e-5)
+
+
+def test_the_less_similar_half_is_general_without_a_fit(task: Task, encoder: str) -> None:
+    answers = ZeroShot(encoder=encoder).fit(task).probabilities(task.dev.texts)
+    general = answers.argmax(1) == task.aspects.index("General")
+    assert abs(general.mean() - 0.5) < 0.1
+
+
+def test_texts_of_a_set_are_encoded_once_for_all_seeds(task: Task, encoder: str) -> None:
+    ZeroShot(encoder=encoder).fit(task).probabilities(task.dev.texts)
+    before = set(task.encoded.rglob("*.npy"))
+    other = replace(task, seed=1)
+    ZeroShot(encoder=encoder).fit(other).probabilities(task.dev.texts)
+    assert set(other.encoded.rglob("*.npy")) == before
+
+
+@pytest.mark.parametrize("kind", [BOTH, LOGISTIC, TEACHER])
+def test_a_point_of_the_curve_uses_so_many_labels(task: Task, encoder: str, kind: str) -> None:
+    settings = {"encoder": encoder, "n_segments": 1000}
+    for choice in (RANDOM, DOUBTFUL):
+        frozen = LabelsPoint(kind, 30, choice, settings=settings).fit(task)
+        assert frozen.facts["labels"] == 30
+        assert np.isfinite(frozen.probabilities(TEXTS)).all()
 
 
 def test_a_variant_of_the_student_leaves_nothing_behind(task: Task, encoder: str) -> None:

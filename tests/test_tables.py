@@ -39,16 +39,16 @@ OUTCOMES = [
 
 def test_a_table_has_mean_and_spread_beside_the_published_values() -> None:
     rows = {row[0]: row[1] for row in tables.quality_grids(OUTCOMES)[0].rows}
-    assert rows["teacher"] == "89.0 ±1.4"
-    assert rows["majority answer"] == "44.4"
-    assert rows["SSCL †"] == "88.6"
-    assert "MATE †" not in rows
+    assert rows["teacher (dev map)"] == "89.0 ±1.4"
+    assert rows["majority answer (labels)"] == "44.4"
+    assert rows["SSCL (map by hand) †"] == "88.6"
+    assert "MATE (seed words) †" not in rows
 
 
 def test_a_failed_cell_stays_in_the_table_with_its_reason() -> None:
     failed = Outcome("citysearch", "student", 0, {"error": "Too few segments.", "stand_in": ""})
     head = tables.quality_grids([*OUTCOMES, failed])[0]
-    assert ["student and teacher", "failed"] in head.rows
+    assert ["aspectra (dev map)", "failed"] in head.rows
     assert "citysearch, student, seed 0 failed: Too few segments." in head.notes
 
 
@@ -67,10 +67,16 @@ def test_a_stand_in_corpus_is_marked() -> None:
     assert detail.title.startswith("Boots*")
 
 
+def test_a_set_without_test_says_so() -> None:
+    head = tables.quality_grids([outcome("names", 0, 0.5, "keyboards")])[0]
+    assert head.header == ["system", "keyboards* (dev)"]
+    assert any(note.startswith("(dev): without a test set") for note in head.notes)
+
+
 def test_f1_by_aspect_stands_beside_table_4() -> None:
     grid = tables.aspect_grid(OUTCOMES, SETS["citysearch"])
     assert grid.header == ["system", "Ambience", "Food", "Staff"]
-    assert ["SSCL †", "82.4", "93.1", "81.7"] in grid.rows
+    assert ["SSCL (map by hand) †", "82.4", "93.1", "81.7"] in grid.rows
 
 
 def test_an_ablation_shows_test_dev_and_what_was_published() -> None:

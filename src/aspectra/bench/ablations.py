@@ -27,7 +27,7 @@ class Ablation:
     def system(self, value: str) -> System:
         settings = self.values[value]
         return (
-            StudentSystem("student-alone", settings={**ALONE, **settings}, dev_as="none")
+            StudentSystem(settings={**ALONE, **settings}, dev_as="none")
             if self.student
             else TeacherSystem(settings=settings)
         )

@@ -19,7 +19,7 @@ from aspectra.rundir import atomic_path
 
 COLOURS = ("#0b6e99", "#d1622b", "#4c8c4a", "#8a4f9e", "#b8860b", "#555555", "#c2185b", "#2f4f8f", "#7a6a53")
 PAPER = "#222222"
-UNSURE = ("majority", "kmeans", "lda", "student-alone")
+UNSURE = ("majority", "kmeans", "lda", "zero-shot")
 """Systems left out of the coverage figure: their probabilities say little, or the same as another's."""
 WIDEST = 24
 """So many points of F1 below the best are shown."""

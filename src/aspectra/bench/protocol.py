@@ -33,6 +33,9 @@ from aspectra.topicmap.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
 
+NAMES, SEED_WORDS, DEV_MAP, LABELS = "names", "5 seed words", "dev map", "labels"
+"""What a system is told of the aspects. A dev map is made with dev's labels, which it does not learn from."""
+
 
 class ProtocolError(Exception):
     """A system did something that makes its score worthless. This is a bug, so it keeps its traceback."""
@@ -69,13 +72,23 @@ class Task:
 
     @cached_property
     def seed_words(self) -> Seeds:
-        """Return words with weights for each aspect, for systems that are told some."""
+        """Return five words for each aspect, for systems that are told some."""
         return self.bench.read_seeds(self.data)
 
     @property
     def run(self) -> Path:
         """The folder of the fit that the set's systems share."""
         return self.home / "runs" / f"{self.bench.name}-{self.seed}-{fit_key()}"
+
+    @property
+    def encoded(self) -> Path:
+        """The folder for what an encoder makes of the set's texts: the same for all seeds and systems."""
+        return self.home / "encoded" / self.bench.name
+
+    @cached_property
+    def shared(self) -> dict[str, Any]:
+        """What systems of this task compute once for all of them, by a name."""
+        return {}
 
     @cached_property
     def teacher(self) -> AspectDetector:
@@ -125,12 +138,14 @@ def link_or_copy(source: str, target: str) -> None:
 
 
 class System(Protocol):
-    """One way to detect aspects. `seeded` tells whether its seed matters."""
+    """One way to detect aspects. `supervision` is what it is told; `seeded`, whether its seed matters."""
 
     @property
     def name(self) -> str: ...
     @property
     def title(self) -> str: ...
+    @property
+    def supervision(self) -> str: ...
     @property
     def seeded(self) -> bool: ...
     def config(self, task: Task) -> dict[str, Any]:

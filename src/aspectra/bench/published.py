@@ -30,6 +30,15 @@ TABLES: dict[str, dict[str, float]] = {
     "SSCLS-BERT": row(89.4, 65.5, 69.5, 60.4, 67.0),
     "SSCLS-DistilBERT": row(90.1, 64.7, 68.4, 61.0, 66.3),
 }
+SUPERVISION = {
+    "CAt": "names",
+    "W2VLDA": "seed words",
+    **dict.fromkeys(("ABAE", "ABAE + HRSMap", "SSCL", "SSCLS-BERT", "SSCLS-DistilBERT"), "map by hand"),
+    **dict.fromkeys(
+        ("ABAE-init", "MATE", "MATE-MT", "TS-Teacher", "TS-Stu-W2V", "TS-Stu-BERT"), "seed words"
+    ),
+}
+"""What each is told of the aspects, where we know it."""
 CITYSEARCH_ASPECTS: dict[str, dict[str, float]] = {
     "SERBM": {"Ambience": 68.2, "Food": 87.2, "Staff": 68.0},
     "ABAE": {"Ambience": 74.0, "Food": 82.8, "Staff": 75.7},

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aspectra.bench import worker
-from aspectra.bench.protocol import System, Task, data_mark, score_answers
-from aspectra.bench.sets import find_set, prepare_folders
+from aspectra.bench.protocol import DEV_MAP, LABELS, System, Task, data_mark, score_answers
+from aspectra.bench.sets import SETS, find_set, prepare_folders
 from aspectra.bench.versions import cell_key, versions
 from aspectra.errors import AspectraError
 from aspectra.rundir import fingerprint, read_json, write_json
@@ -76,11 +76,15 @@ Group = tuple[Path, Path, list[Cell]]  # data, home, cells
 
 
 def quality_cells(sets: Sequence[str], systems: Sequence[System], seeds: int) -> list[Cell]:
-    """Return a cell for every set, system and seed; a system that ignores its seed has one."""
+    """Return a cell for every set, system and seed; a system that ignores its seed has one.
+
+    A set without test is scored on dev, so only for systems that do not see dev's labels.
+    """
     return [
         Cell(one, system, seed)
         for one in sets
         for system in systems
+        if SETS[one].test or system.supervision not in (DEV_MAP, LABELS)
         for seed in range(seeds if system.seeded else 1)
     ]
 
@@ -181,14 +185,14 @@ def run_cell(cell: Cell, task: Task) -> dict[str, Any]:
 
 
 def examine(system: System, task: Task) -> dict[str, Any]:
-    """Fit with test sealed, freeze, then open test and score."""
+    """Fit with test sealed, freeze, then open test and score; without a test set, score on dev."""
     exam = task.exam()
     with exam.sealed():
         frozen = system.fit(task)
-        on_dev = np.asarray(frozen.probabilities(task.dev.texts)).argmax(1)
-        dev = average_scores(gold_matrix(task.dev.aspects, task.aspects), on_dev, task.aspects)
+        on_dev = np.asarray(frozen.probabilities(task.dev.texts))
+        dev = average_scores(gold_matrix(task.dev.aspects, task.aspects), on_dev.argmax(1), task.aspects)
     exam.freeze(frozen)
-    gold, answers = exam.answer()
+    gold, answers = exam.answer() if task.bench.test else (task.dev, on_dev)
     chosen = answers.argmax(1)
     right = gold_matrix(gold.aspects, task.aspects)[np.arange(len(chosen)), chosen]
     return {

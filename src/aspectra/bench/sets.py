@@ -25,7 +25,8 @@ SAMPLE = "sample"
 SAMPLE_REVIEWS, SAMPLE_GOLD = 1500, 600
 
 Read = Callable[[list[Path]], Gold]
-Seeds = dict[str, dict[str, float]]  # aspect -> seed word -> weight
+Seeds = dict[str, tuple[str, ...]]  # aspect -> words
+SEED_WORDS = 5
 
 
 @dataclass(frozen=True)
@@ -71,17 +72,30 @@ class BenchmarkSet:
         return FitConfig(**{**self.settings, **settings, "seed": seed})
 
 
+def first_words(path: Path, aspects: tuple[str, ...]) -> Seeds:
+    """Read a file of seed words; take the first ones of each aspect."""
+    found = datasets.load_seedwords(path, aspects)
+    return {aspect: tuple(words)[:SEED_WORDS] for aspect, words in found.items()}
+
+
 def oposum(
-    name: str, title: str, domain: str, corpus: str, stand_in: str, examples: tuple[str, ...]
+    name: str,
+    title: str,
+    domain: str,
+    corpus: str,
+    stand_in: str,
+    examples: tuple[str, ...],
+    *,
+    tested: bool = True,
 ) -> BenchmarkSet:
+    """Describe one of OPOSUM's sets; two have no test set among the files that we know."""
+
     def read(paths: list[Path]) -> Gold:
         return datasets.load_oposum(paths[0])
 
     def read_seeds(data: Path) -> Seeds:
-        return datasets.load_seedwords(
-            data / f"seedwords/{domain}.30-weights.txt",
-            datasets.load_aspects(data / f"oposum/{domain}-dev.asp"),
-        )
+        aspects = datasets.load_aspects(data / f"oposum/{domain}-dev.asp")
+        return first_words(data / f"seedwords/{domain}.{SEED_WORDS}.txt", aspects)
 
     return BenchmarkSet(
         name=name,
@@ -89,7 +103,7 @@ def oposum(
         headline="f1_micro",
         corpus=(f"corpora/{corpus}",),
         dev=(f"oposum/{domain}-dev.asp",),
-        test=(f"oposum/{domain}-tst.asp",),
+        test=(f"oposum/{domain}-tst.asp",) if tested else (),
         read_dev=read,
         read_test=read,
         settings={"segment": "clause", "n_topics": TOPICS},
@@ -115,8 +129,8 @@ ALL = (
         read_dev=datasets.load_semeval,
         read_test=lambda paths: datasets.load_citysearch(paths[0].parent),
         settings={"n_topics": TOPICS},
-        read_seeds=lambda data: datasets.load_seedwords(
-            data / "seedwords/citysearch.30-weights.txt", ("Staff", "Ambience", "Food")
+        read_seeds=lambda data: first_words(
+            data / "seedwords/citysearch.30.txt", ("Staff", "Ambience", "Food")
         ),
         examples=(
             "the waiter forgot our drinks and never apologized",
@@ -157,6 +171,14 @@ ALL = (
             "the strap is comfortable on the shoulder",
         ),
     ),
+    oposum(
+        "keyboards", "Keyboards", "keyboards", "keyboards.txt.gz", "a small corpus; no test set",
+        ("the keys feel mushy and the layout is strange",), tested=False,
+    ),
+    oposum(
+        "vacuums", "Vacuums", "vacuums", "vacuums.txt.gz", "a small corpus; no test set",
+        ("it is heavy to carry upstairs and very loud",), tested=False,
+    ),
     BenchmarkSet(
         name=SAMPLE,
         title="Embedded sample",
@@ -167,7 +189,7 @@ ALL = (
         read_dev=only_file,
         read_test=only_file,
         settings={"n_topics": 30, "min_count": 5, "vector_size": 64, "steps": 600, "warmup": 100},
-        read_seeds=lambda data: {aspect: dict.fromkeys(words, 1.0) for aspect, words in SEEDS.items()},
+        read_seeds=lambda data: {aspect: tuple(words)[:SEED_WORDS] for aspect, words in SEEDS.items()},
         stand_in="made-up reviews, to try the benchmark",
         examples=(
             "the pump is so loud that it wakes the house",
@@ -200,13 +222,17 @@ def prepare_folders(names: tuple[str, ...], data: Path | None, home: Path) -> di
     return {name: home / SAMPLE if name == SAMPLE or data is None else data for name in names}
 
 
-def choose_sets(names: str | None, data: Path | None) -> tuple[str, ...]:
-    """Return the sets named, else those whose files are all in the data folder, else the sample."""
+def choose_sets(names: str | None, data: Path | None, tested: bool = False) -> tuple[str, ...]:
+    """Return the sets named, else those whose files are all in the data folder, else the sample.
+
+    With `tested`, those without a test set must be named.
+    """
     if names:
         return known_names(names, tuple(SETS), "set")
     if data is None:
         return (SAMPLE,)
-    found = tuple(name for name in PUBLISHED_SETS if is_complete(name, data))
+    wanted = [name for name in PUBLISHED_SETS if SETS[name].test or not tested]
+    found = tuple(name for name in wanted if is_complete(name, data))
     if not found:
         raise InputError(
             f"{data} has all files of none of the sets {', '.join(PUBLISHED_SETS)}. "

@@ -89,8 +89,8 @@ def stand_in(outcomes: Iterable[Outcome], name: str) -> str:
 
 
 def marked(outcomes: Iterable[Outcome], name: str, text: str) -> str:
-    """Put a star behind what is said of a set whose corpus stands in for the paper's."""
-    return text + "*" * bool(stand_in(outcomes, name))
+    """Put a star behind what is said of a set whose corpus stands in for the paper's; say if it is dev."""
+    return text + "*" * bool(stand_in(outcomes, name)) + (" (dev)" if not SETS[name].test else "")
 
 
 def set_notes(outcomes: Sequence[Outcome], sets: Sequence[str]) -> list[str]:
@@ -98,8 +98,12 @@ def set_notes(outcomes: Sequence[Outcome], sets: Sequence[str]) -> list[str]:
     notes = ["† published by the paper, on its own corpora."]
     notes += [
         f"Test, mean ± sd over {seeds} seed{'s' * (seeds > 1)}; "
-        "majority and logistic regression do not depend on the seed."
+        "majority, zero-shot and logistic regression do not depend on the seed.",
+        "In brackets what a system is told of the aspects: their names; 5 seed words each, too; a topic map "
+        "made with dev's labels; those labels themselves.",
     ]
+    if any(not SETS[name].test for name in sets):
+        notes.append("(dev): without a test set; dev, for systems that see none of its labels.")
     said = {name: stand_in(outcomes, name) for name in sets}
     return notes + [
         f"* {name}: low-resource, a stand-in corpus, not comparable with the paper ({why})."
@@ -132,7 +136,7 @@ def quality_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
 def published_rows(sets: Sequence[str]) -> list[list[str]]:
     known = {name: row for name, row in published.TABLES.items() if any(one in row for one in sets)}
     return [
-        [name + PUBLISHED, *(f"{row[one]:.1f}" if one in row else NOTHING for one in sets)]
+        [published_title(name), *(f"{row[one]:.1f}" if one in row else NOTHING for one in sets)]
         for name, row in known.items()
     ]
 
@@ -146,7 +150,7 @@ def set_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet, systems: Sequence
         if bench.name in values:
             rows.append(
                 [
-                    name + PUBLISHED,
+                    published_title(name),
                     *(f"{values[bench.name]:.1f}" if one == bench.headline else NOTHING for one in FIGURES),
                 ]
             )
@@ -169,7 +173,7 @@ def aspect_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet) -> Grid:
     ]
     if bench.name == "citysearch":
         rows += [
-            [name + PUBLISHED, *(f"{row[aspect]:.1f}" for aspect in aspects)]
+            [published_title(name), *(f"{row[aspect]:.1f}" for aspect in aspects)]
             for name, row in published.CITYSEARCH_ASPECTS.items()
         ]
     return Grid(f"{marked(outcomes, bench.name, bench.title)}, F1 by aspect", ["system", *aspects], rows)
@@ -207,7 +211,13 @@ def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
 
 
 def title(name: str) -> str:
-    return SYSTEMS[name].title if name in SYSTEMS else name
+    """Name a system with its supervision."""
+    return f"{SYSTEMS[name].title} ({SYSTEMS[name].supervision})" if name in SYSTEMS else name
+
+
+def published_title(name: str) -> str:
+    told = published.SUPERVISION.get(name)
+    return f"{name}{f' ({told})' if told else ''}{PUBLISHED}"
 
 
 def distinct(names: Iterable[str]) -> list[str]:

@@ -24,6 +24,8 @@ PACKAGE = "aspectra"
 HOME = Path(str(resources.files(PACKAGE)))
 FIT = ("aspectra.fitting", "aspectra.text.read")
 """What makes a fit, and reads the reviews for it."""
+AFTER_FIT = ("aspectra.encoder", "aspectra.topicmap")
+"""What fitting.py imports for what comes later."""
 RUNNER = "aspectra.bench.runner"
 """What shows a system its data and scores its answers."""
 LIBRARIES = ("numba", "numpy", "polars", "scikit-learn", "torch", "transformers")
@@ -33,9 +35,10 @@ LIBRARIES = ("numba", "numpy", "polars", "scikit-learn", "torch", "transformers"
 def fit_key() -> str:
     """Return the key of the code that decides a fit.
 
-    Of the benchmark's readers only their own code counts: what they import scores labels.
+    Of the benchmark's readers only their own code counts: what they import scores labels. Encoders, the map
+    and what learns from names come after a fit.
     """
-    return hash_modules({*reachable(FIT), "aspectra.bench.datasets"})
+    return hash_modules({*reachable(FIT, without=AFTER_FIT), "aspectra.bench.datasets"})
 
 
 def cell_key(system: object) -> str:
@@ -57,14 +60,18 @@ def hash_modules(modules: Iterable[str], home: Path = HOME) -> str:
     return digest.hexdigest()[:8]
 
 
-def reachable(roots: Iterable[str], home: Path = HOME) -> set[str]:
-    """Return these modules and all of aspectra that they import, directly or through others."""
+def reachable(roots: Iterable[str], home: Path = HOME, without: tuple[str, ...] = ()) -> set[str]:
+    """Return these modules and all of aspectra that they import, directly or through others.
+
+    Modules of the packages `without` are left out, with what only they import.
+    """
     found: set[str] = set()
     waiting = set(roots)
     while waiting:
         module = waiting.pop()
         found.add(module)
-        waiting |= imported(ast.parse(source_of(module, home).read_bytes()), home) - found
+        names = imported(ast.parse(source_of(module, home).read_bytes()), home) - found
+        waiting |= {name for name in names if not name.startswith(without)}
     return found
 
 

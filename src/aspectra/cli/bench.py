@@ -1,4 +1,4 @@
-"""aspectra bench: the paper's tables on real data, ablations, speed."""
+"""aspectra bench: the paper's tables on real data, the labels curve, ablations, speed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Data = Annotated[
 ]
 Sets = Annotated[
     str | None,
-    typer.Option(help="Sets, with commas: citysearch,tv,bluetooth,boots,bags,sample. All that are there."),
+    typer.Option(help="Sets, with commas: see docs/benchmark.md. All that are there."),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="How many seeds.")]
 Jobs = Annotated[
@@ -116,6 +116,39 @@ def ablation(
     results.publish("ablation", command, grids, pictures, outcomes, places)
     show.note(
         f"Wrote {output / 'ablation.json'}, {output / 'ablation.md'} and figures in {places.figures}.", quiet
+    )
+
+
+@app.command()
+def labels(
+    data: Data = None,
+    sets: Sets = None,
+    seeds: Seeds = 1,
+    jobs: Jobs = 1,
+    home: Home = Path("bench-runs"),
+    output: Output = Path("bench-results"),
+    markdown: Markdown = None,
+    quiet: show.Quiet = False,
+) -> None:
+    """Draw F1 against the number of labels: names alone, names and labels, labels alone."""
+    show.note("Loading …", quiet)
+    from aspectra.bench import labels as curve
+    from aspectra.bench import results, runner
+    from aspectra.bench.sets import choose_sets
+
+    names = choose_sets(sets, data, tested=True)
+    places = results.Places(output, markdown)
+    places.check("labels")
+    cells = curve.label_cells(names, seeds)
+    with showing_cells(quiet) as progress:
+        outcomes = runner.run_cells(progress.of(cells), data, home, jobs, progress.show)
+    grids = curve.label_grids(outcomes)
+    print_grids(grids)
+    pictures = {"F1 against the number of labels": curve.draw_labels(outcomes, places.figures)}
+    command = results.rebuild_command("labels", data, sets=",".join(names), seeds=str(seeds))
+    results.publish("labels", command, grids, pictures, outcomes, places)
+    show.note(
+        f"Wrote {output / 'labels.json'}, {output / 'labels.md'} and figures in {places.figures}.", quiet
     )
 
 

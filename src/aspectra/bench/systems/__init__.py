@@ -5,22 +5,26 @@ A new one is a class with the members of `System` in a file here, and a line bel
 
 from __future__ import annotations
 
-from aspectra.bench.protocol import System
+from aspectra.bench.protocol import DEV_MAP, LABELS, SEED_WORDS, System
 from aspectra.bench.sets import known_names
 from aspectra.bench.systems.baselines import KMeansTopics, LdaTopics, Majority
 from aspectra.bench.systems.labelled import LogisticOnDev, TeacherWithLabels
+from aspectra.bench.systems.names import LinearSystem, ZeroShot
 from aspectra.bench.systems.ours import StudentSystem, TeacherSystem
 
 ALL: tuple[System, ...] = (
-    Majority(),
+    ZeroShot(),
+    LinearSystem(),
+    LinearSystem("seeds", supervision=SEED_WORDS),
     KMeansTopics(),
     LdaTopics(),
     TeacherSystem(),
-    StudentSystem("student-alone", "student alone", settings={"teacher_weight": 0.0}),
     StudentSystem(),
+    LinearSystem("student", supervision=DEV_MAP),
+    Majority(),
     LogisticOnDev(),
     TeacherWithLabels(),
-    StudentSystem("student+dev", "student + labels", dev_as="labels"),
+    LinearSystem("student+dev", supervision=LABELS),
 )
 SYSTEMS = {system.name: system for system in ALL}
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aspectra.bench.protocol import Frozen, Task
+from aspectra.bench.protocol import DEV_MAP, LABELS, Frozen, Task
 from aspectra.corpus import Ragged
 from aspectra.detector import AspectDetector
 from aspectra.scores import gold_matrix
@@ -30,6 +30,7 @@ class Majority:
 
     name: str = "majority"
     title: str = "majority answer"
+    supervision: str = LABELS
     seeded: bool = False
 
     def config(self, task: Task) -> dict[str, Any]:
@@ -46,6 +47,7 @@ class KMeansTopics:
 
     name: str = "kmeans"
     title: str = "k-means of words"
+    supervision: str = DEV_MAP
     seeded: bool = True
 
     def config(self, task: Task) -> dict[str, Any]:
@@ -75,6 +77,7 @@ class LdaTopics:
 
     name: str = "lda"
     title: str = "LDA"
+    supervision: str = DEV_MAP
     most: int = 100_000
     passes: int = 3
     seeded: bool = True

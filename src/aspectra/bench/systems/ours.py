@@ -1,4 +1,4 @@
-"""aspectra itself: the teacher, and the student as `aspectra label` uses it, together with its teacher."""
+"""The paper's two models: the teacher, and the student with an attention head that learns from it (SSCLS)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.attention import teacher_attention
-from aspectra.bench.protocol import Frozen, Task
+from aspectra.bench.protocol import DEV_MAP, Frozen, Task
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.labelling.labeller import StudentLabeller
@@ -23,6 +23,7 @@ class TeacherSystem:
 
     name: str = "teacher"
     title: str = "teacher"
+    supervision: str = DEV_MAP
     settings: dict[str, Any] = field(default_factory=dict)
     seeded: bool = True
 
@@ -38,14 +39,15 @@ class TeacherSystem:
 
 @dataclass(frozen=True)
 class StudentSystem:
-    """The student and its teacher, averaged as the student's settings say.
+    """The paper's student, which imitates the teacher; with a `teacher_weight`, averaged with it.
 
     `dev_as` is the option of `aspectra distill` that dev is given as: dev, labels, or none.
     """
 
-    name: str = "student"
-    title: str = "student and teacher"
-    settings: dict[str, Any] = field(default_factory=dict)
+    name: str = "sscls"
+    title: str = "attention student"
+    supervision: str = DEV_MAP
+    settings: dict[str, Any] = field(default_factory=lambda: {"teacher_weight": 0.0})
     seeded: bool = True
     dev_as: str = "dev"
 
