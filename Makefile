@@ -35,6 +35,7 @@ test: lint browser
 
 bench: install
 	$(BIN)/aspectra bench quality --data $(DATA) --jobs 2 --markdown docs/results.md
+	$(BIN)/aspectra bench labels --data $(DATA) --jobs 2 --markdown docs/results.md
 	$(BIN)/aspectra bench ablation --data $(DATA) --sets citysearch,tv --jobs 2 --markdown docs/results.md
 	$(BIN)/aspectra bench speed --data $(DATA) --markdown docs/results.md
 

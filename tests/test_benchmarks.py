@@ -97,6 +97,19 @@ def test_sample_sizes(
     assert (tmp_path / "figures/sample-size.png").exists()
 
 
+def test_piles(
+    oposum_data: Path,
+    encoder_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sets.SETS, "boots", replace(sets.SETS["boots"], settings=SMALL))
+    encoder = str(encoder_folder)
+    script("piles").main(oposum_data, tmp_path / "home", name="boots", seeds=1, size=[300], encoder=encoder)
+    assert "| 300 | " in capsys.readouterr().out
+
+
 def test_small_corpora(
     oposum_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
