@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aspectra.bench import figures, results, tables
+from aspectra.bench import figures, labels, results, tables
 from aspectra.bench.ablations import ABLATIONS, chosen
 from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS
@@ -153,3 +153,18 @@ def test_growth_is_drawn(tmp_path: Path) -> None:
     ]
     assert figures.draw_growth(rows, tmp_path) == "growth.png"
     assert "exponent 1.00" in (tmp_path / "growth.svg").read_text()
+
+
+def test_the_labels_curve_has_a_row_for_each_number() -> None:
+    made = [
+        outcome("point", 0, f1, "boots", config={"kind": labels.BOTH, "choice": labels.RANDOM, "number": one})
+        for one, f1 in ((0, 0.6), (50, 0.65), (None, 0.7))
+    ]
+    (grid,) = labels.label_grids(made)
+    rows = {row[0]: row[1] for row in grid.rows}
+    assert (rows["0"], rows["10"], rows["50"], rows["all"]) == ("60.0/60.0", "–", "65.0/65.0", "70.0/70.0")
+
+
+def test_the_labels_curve_needs_a_test_set() -> None:
+    with pytest.raises(InputError, match="The set vacuums has no test set"):
+        labels.label_cells(("vacuums",), 1)

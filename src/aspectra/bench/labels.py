@@ -99,20 +99,19 @@ def label_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
 
 def label_grid(outcomes: Sequence[Outcome], title: str) -> Grid:
     headline = SETS[outcomes[0].set].headline
-    rows = [[NAMES_ALONE, pair(outcomes, LINES[0], 0, headline), *[NOTHING] * (len(NUMBERS) + 1)]]
-    for line in LINES:
-        there = columns(line)
+    rows = []
+    for number in (0, *NUMBERS, None):
         cells = [
-            pair(outcomes, line, one, headline) if one in there else NOTHING for one in (0, *NUMBERS, None)
+            pair(outcomes, line, number, headline) if number in columns(line) else NOTHING for line in LINES
         ]
-        rows.append([", ".join(line), *cells])
+        rows.append([ALL if number is None else str(number), *cells])
     seeds = len({one.seed for one in outcomes})
     notes = [
         f"{FIGURES[headline]} / macro F1 on test by the number of dev labels; mean over {seeds} "
-        f"seed{'s' * (seeds > 1)}, at random over {DRAWS} draws each.",
+        f"seed{'s' * (seeds > 1)}, at random over {DRAWS} draws each. 0 labels are names alone.",
         *failures(outcomes),
     ]
-    return Grid(f"{title}: F1 by labels", ["labels", "0", *map(str, NUMBERS), ALL], rows, notes)
+    return Grid(f"{title}: F1 by labels", ["labels", *map(", ".join, LINES)], rows, notes)
 
 
 def pair(outcomes: Sequence[Outcome], line: Line, number: int | None, headline: str) -> str:

@@ -22,8 +22,8 @@ from aspectra.topicmap.gamma import answer_probabilities, entropy
 from aspectra.topicmap.linear import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names
 
-BOTH, LOGISTIC, TEACHER = "names and labels", "logistic regression", "teacher"
-RANDOM, DOUBTFUL = "random", "most doubtful first"
+BOTH, LOGISTIC, TEACHER = "names and labels", "logistic", "teacher"
+RANDOM, DOUBTFUL = "random", "doubtful first"
 
 
 @dataclass
