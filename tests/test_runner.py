@@ -46,6 +46,7 @@ class Counting:
     error: str = ""
     name: str = "counting"
     title: str = "counting"
+    supervision: str = "names"
     seeded: bool = True
 
     def config(self, task: Task) -> dict[str, Any]:
@@ -166,5 +167,5 @@ def test_unknown_sets_are_refused(names: str, what: str) -> None:
 
 
 def test_unknown_systems_are_refused() -> None:
-    with pytest.raises(InputError, match=r"No system magic\. There are majority, kmeans"):
+    with pytest.raises(InputError, match=r"No system magic\. There are zero-shot, names"):
         choose_systems("teacher,magic")
