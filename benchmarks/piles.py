@@ -2,8 +2,8 @@
 
     python benchmarks/piles.py --data FOLDER --home runs/piles
 
-Each pile is drawn at random from the set's corpus, fitted with the set's settings, and labelled by the student
-that learnt from the aspects' names. Test is scored once, by the benchmark's protocol.
+Each pile is drawn at random from the set's corpus, fitted with the set's settings, and labelled by the
+student that learnt from the aspects' names. Test is scored once, by the benchmark's protocol.
 """
 
 from __future__ import annotations

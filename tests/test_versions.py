@@ -10,7 +10,7 @@ import pytest
 from aspectra.bench.runner import Cell, run_cells
 from aspectra.bench.sets import SAMPLE
 from aspectra.bench.systems import SYSTEMS
-from aspectra.bench.versions import FIT, HOME, RUNNER, cell_key, code_key, fit_key, reachable
+from aspectra.bench.versions import AFTER_FIT, FIT, HOME, RUNNER, cell_key, code_key, fit_key, reachable
 
 TEACHER = ("aspectra.bench.systems.ours", RUNNER)
 FUTURE = "from __future__ import annotations\n"
@@ -35,7 +35,7 @@ def edit(home: Path, name: str, old: str, new: str) -> Path:
     [
         ("topicmap/suggest.py", FUTURE, FUTURE + "EXTRA = 1\n"),
         ("bench/runner.py", "COVERAGES = np.linspace(0.05", "COVERAGES = np.linspace(0.1"),
-        ("evaluate.py", "argmax(axis=1)", "argmin(axis=1)"),
+        ("scores.py", "argmax(axis=1)", "argmin(axis=1)"),
         ("teacher/gradient.py", FUTURE, FUTURE + "EXTRA = 1\n"),
     ],
 )
@@ -45,8 +45,8 @@ def test_a_changed_line_changes_the_key_of_the_teacher(copy: Path, name: str, ol
 
 def test_docstrings_comments_and_the_words_of_errors_do_not_count(copy: Path) -> None:
     edit(copy, "topicmap/suggest.py", '"""', '"""In other words: ')
-    edit(copy, "evaluate.py", "import gzip", "import gzip  # for packed files")
-    edit(copy, "evaluate.py", "is not UTF-8", "is written in some other encoding")
+    edit(copy, "scores.py", "import gzip", "import gzip  # for packed files")
+    edit(copy, "scores.py", "is not UTF-8", "is written in some other encoding")
     assert code_key(*TEACHER, home=copy) == cell_key(SYSTEMS["teacher"])
 
 
@@ -60,13 +60,13 @@ def test_what_only_shows_or_serves_is_in_no_key() -> None:
     roots = {type(system).__module__ for system in SYSTEMS.values()}
     found = reachable((*roots, RUNNER, *FIT))
     rooms = {module.split(".")[1] for module in found}
-    assert {"topicmap", "student", "evaluate", "teacher"} <= rooms
+    assert {"topicmap", "student", "scores", "teacher"} <= rooms
     assert rooms.isdisjoint({"report", "studio", "serve", "cli"})
 
 
 def test_a_fit_does_not_depend_on_scores_or_maps(copy: Path) -> None:
-    assert not {module.split(".")[1] for module in reachable(FIT)} & {
-        "evaluate",
+    assert not {module.split(".")[1] for module in reachable(FIT, without=AFTER_FIT)} & {
+        "scores",
         "topicmap",
         "student",
         "bench",
