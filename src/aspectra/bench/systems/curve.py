@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from aspectra import rundir
 from aspectra.bench.protocol import LABELS, NAMES, Frozen, Task
 from aspectra.bench.systems.labelled import logistic
 from aspectra.bench.systems.names import KeptEncoder, LinearSystem, aspects_of, map_by_names
 from aspectra.scores import Gold, gold_matrix
-from aspectra.student.from_names import Sight, answered, draw_texts
+from aspectra.student.from_names import answered, learnable
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
+from aspectra.topicmap.evidence import Reader
 from aspectra.topicmap.gamma import answer_probabilities, entropy
 from aspectra.topicmap.linear import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names
@@ -31,7 +31,7 @@ class NamesModel:
     """What was learnt from names alone, and what it sees of texts, each read once."""
 
     learned: Learned
-    sight: Sight
+    reader: Reader
     aspects: tuple[str, ...]
     seen: dict[tuple[str, ...], Features] = field(default_factory=dict)
 
@@ -41,17 +41,18 @@ class NamesModel:
         if "names" not in task.shared:
             config = LinearSystem(settings=settings).student_config()
             fitted, encoder = map_by_names(task), KeptEncoder.of(config.encoder, task)
-            sight = Sight(fitted.reader(encoder), encoder, task.encoded / rundir.FEATURES)
-            texts, wanted = draw_texts(fitted, config), aspects_of(task, NAMES)
-            evidence = [sight.reader.aspect(aspect) for aspect in wanted]
-            learned = learn_from_names(sight.features(texts), evidence, sight.reader.general(texts, wanted))
-            task.shared["names"] = cls(learned, sight, task.aspects)
+            sample = fitted.names_sample(encoder, n=config.n_segments)
+            wanted, _ = learnable(aspects_of(task, NAMES), sample, fitted.the_map(), None)
+            evidence = [sample.reader.aspect(aspect) for aspect in wanted]
+            general = sample.reader.general(sample.texts, wanted)
+            learned = learn_from_names(sample.features, evidence, general)
+            task.shared["names"] = cls(learned, sample.reader, task.aspects)
         model: NamesModel = task.shared["names"]
         return model
 
     def features(self, texts: Sequence[str]) -> Features:
         if tuple(texts) not in self.seen:
-            self.seen[tuple(texts)] = self.sight.features(list(texts))
+            self.seen[tuple(texts)] = self.reader.features(list(texts))
         return self.seen[tuple(texts)]
 
     def probabilities(self, texts: Sequence[str], learned: Learned | None = None) -> np.ndarray:
@@ -60,10 +61,9 @@ class NamesModel:
         return answered(found, self.learned.aspects, self.aspects)
 
     def targets(self, gold: Gold) -> np.ndarray:
-        result = np.zeros((len(gold.texts), len(self.learned.aspects)))
-        columns = [self.learned.aspects.index(aspect) for aspect in self.aspects]
-        result[:, columns] = gold_matrix(gold.aspects, self.aspects)
-        return normalise(result)
+        told = dict(zip(self.aspects, gold_matrix(gold.aspects, self.aspects).T.astype(float), strict=True))
+        nothing = np.zeros(len(gold.texts))
+        return normalise(np.column_stack([told.get(aspect, nothing) for aspect in self.learned.aspects]))
 
 
 @dataclass(frozen=True)

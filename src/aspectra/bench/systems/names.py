@@ -21,6 +21,7 @@ from aspectra.encoder.features import compute_means
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.fitting import Fitted
 from aspectra.progress import StageProgress
+from aspectra.rundir import RunDir
 from aspectra.student.distill import train_student
 from aspectra.student.linear import LinearStudent
 from aspectra.topicmap.aspects import Aspect
@@ -107,9 +108,12 @@ class LinearSystem:
 
     def fit(self, task: Task) -> Frozen:
         fitted = map_by_dev(task) if self.supervision in (DEV_MAP, LABELS) else map_by_names(task)
+        config = self.student_config()
+        # fills the run's own folder from what other seeds have encoded already
+        fitted.names_sample(KeptEncoder.of(config.encoder, task), n=config.n_segments)
         student = train_student(
             fitted,
-            self.student_config(),
+            config,
             task.encoded,
             labels=task.dev if self.supervision == LABELS else None,
             progress=task.progress,
@@ -122,7 +126,7 @@ class LinearSystem:
             "dev_estimate": student.card.estimate,
         }
         if student.encoder:
-            student = replace(student, encoder=KeptEncoder.of(self.student_config().encoder, task))
+            student = replace(student, encoder=KeptEncoder.of(config.encoder, task))
         return Frozen(answers_of(student, task), facts)
 
 
@@ -140,13 +144,19 @@ def aspects_of(task: Task, supervision: str) -> list[Aspect]:
 
 def map_by_names(task: Task) -> Fitted:
     """Return the fit with a map in which nothing is decided: suggestions do not count for the student."""
-    fitted = task.teacher.fitted_
+    fitted = one_draw(task)
     choices = tuple(Choice(item.id, None, item.keywords, SUGGESTION, now()) for item in fitted.topics.items)
     return fitted.with_map(TopicMap(task.aspects, choices, fitted.topics.fingerprint))
 
 
 def map_by_dev(task: Task) -> Fitted:
     """Return the fit with the map that dev's labels chose, all of it decided."""
-    fitted = task.teacher.fitted_
+    fitted = one_draw(task)
     own = fitted.the_map()
     return fitted.with_map(replace(own, choices=tuple(replace(one, by=DEV) for one in own.choices)))
+
+
+def one_draw(task: Task) -> Fitted:
+    """Return the fit, from which every seed draws the same segments to learn from: they are encoded once."""
+    fitted = task.teacher.fitted_
+    return replace(fitted, config=replace(fitted.config, seed=0), segments=RunDir(task.run))
