@@ -104,3 +104,37 @@ def test_another_format_is_refused(graph: Path, tmp_path: Path) -> None:
 def test_the_output_must_be_an_onnx_file(model: StudentLabeller, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the output must end in .onnx"):
         export_onnx(model.fitted, model.student, tmp_path / "student.bin")
+
+
+@pytest.fixture
+def own(graph: Path, tmp_path: Path) -> Path:
+    """A copy of the exported files that a test may spoil."""
+    for file in graph.parent.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path / "student.onnx"
+
+
+@pytest.mark.parametrize("change", [{"aspects": ["General", "Noise", "Taste"]}, {"shares": []}, {"words": 5}])
+@pytest.mark.parametrize("old", [False, True])
+def test_an_edited_description_is_refused(own: Path, change: dict[str, object], old: bool) -> None:
+    about = own.with_suffix(".json")
+    values = json.loads(about.read_text())
+    if old and "aspects" not in change:  # version 0.1.0 wrote no checksum
+        del values["checksum"]
+    about.write_text(json.dumps({**values, **change}))
+    with pytest.raises(InputError, match="Export"):
+        OnnxLabeller(own)
+
+
+def test_changed_empty_or_foreign_files_are_refused(own: Path) -> None:
+    tokenizer = own.with_suffix(".tokenizer.json")
+    definition, network = tokenizer.read_bytes(), own.read_bytes()
+    tokenizer.write_bytes(definition + b" ")
+    with pytest.raises(InputError, match=r"tokenizer\.json was changed"):
+        OnnxLabeller(own)
+    tokenizer.write_bytes(definition)
+    OnnxLabeller(own)
+    for content in (b"", network[: len(network) // 2], network + b"\x00" * 10):
+        own.write_bytes(content)
+        with pytest.raises(InputError, match=r"student\.onnx (was changed|is not a usable)"):
+            OnnxLabeller(own)

@@ -25,6 +25,7 @@ NOT_REVIEW = "Not a review"
 """What a person may choose for topics of code, spam or other languages: marked, and left out of shares."""
 MODEL_SIZE = 1e5
 """The model size in the learning rate's formula; fixed, because `learning_factor` scales the same number."""
+LARGEST = 2.0**63
 LARGEST_SEED = 2**32 - 2
 """scikit-learn takes 32 bits; the word vectors use seed + 1."""
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
@@ -59,10 +60,12 @@ def check(spec: dataclasses.Field[Any], value: Any) -> None:
 def check_range(spec: dataclasses.Field[Any], value: float) -> None:
     """Raise ConfigError unless a number is finite and within the setting's limits."""
     low, above, high = (spec.metadata[name] for name in ("at_least", "above", "at_most"))
-    if low <= value <= high and value > above and math.isfinite(value):
+    if low <= value <= high and value > above and abs(value) < LARGEST:
         return
     if value == math.inf and high == math.inf:
         allowed = "finite"
+    elif value >= LARGEST and high == math.inf:
+        allowed = f"less than {LARGEST:g}"
     elif math.isfinite(above):
         allowed = f"more than {above:g}"
     elif math.isfinite(high):

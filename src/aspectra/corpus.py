@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
@@ -18,11 +19,11 @@ import pyarrow as arrow
 
 from aspectra import rundir
 from aspectra.config import PrepareConfig
-from aspectra.errors import InputError
+from aspectra.errors import ConfigError, InputError
 from aspectra.sampling import Reservoir, keys
 from aspectra.text.code import REPEATED, code_signs
 from aspectra.text.segment import split_reviews
-from aspectra.text.tokens import Tokens, extract, known, lemmas
+from aspectra.text.tokens import Tokens, check_language, extract, known, lemmas
 from aspectra.text.write import write_frames
 
 KNOWN_SHARE = 0.6
@@ -147,16 +148,47 @@ class Corpus:
 
     @classmethod
     def load(cls, run: rundir.RunDir) -> Self:
-        with np.load(run / rundir.TOKENS) as arrays:
-            tokens = Ragged(arrays["ids"], arrays["offsets"])
-        seen = int(rundir.read_json(run / rundir.VOCABULARY).get("segments_seen", len(tokens)))
-        return cls(
-            pl.read_parquet(run / rundir.SEGMENTS), tokens, load_vocabulary(run / rundir.VOCABULARY), seen
-        )
+        vocabulary = load_vocabulary(run / rundir.VOCABULARY)
+        tokens = load_tokens(run / rundir.TOKENS, len(vocabulary))
+        try:
+            segments = pl.read_parquet(run / rundir.SEGMENTS)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise rundir.damaged(run / rundir.SEGMENTS, error) from None
+        if dict(segments.schema) != SEGMENT_COLUMNS or len(segments) != len(tokens):
+            raise rundir.damaged(run / rundir.SEGMENTS, f"{len(segments)} rows of {segments.columns}")
+        seen = rundir.read_json(run / rundir.VOCABULARY).get("segments_seen", len(tokens))
+        if type(seen) is not int:
+            raise rundir.damaged(run / rundir.VOCABULARY, f"segments_seen is {seen!r}")
+        return cls(segments, tokens, vocabulary, seen)
+
+
+SEGMENT_COLUMNS = {"review": pl.UInt32, "sentence": pl.UInt32, "text": pl.String, "junk": pl.Boolean}
+
+
+def load_tokens(path: Path, n_words: int) -> Ragged:
+    """Read the word ids of all segments, and check that each is one of a known word."""
+    try:
+        with np.load(path) as arrays:
+            ids, offsets = arrays["ids"], arrays["offsets"]
+    except (OSError, ValueError, LookupError, EOFError, MemoryError, TypeError, BadZipFile) as error:
+        raise rundir.damaged(path, error) from None
+    if not all(array.ndim == 1 and array.dtype.kind in "iu" for array in (ids, offsets)):
+        raise rundir.damaged(path, "ids and offsets must be lists of whole numbers")
+    if not len(offsets) or offsets[0] or offsets[-1] != len(ids) or (np.diff(offsets) < 0).any():
+        raise rundir.damaged(path, "its offsets do not rise from 0 to the number of ids")
+    if len(ids) and not 0 <= ids.min() <= ids.max() < n_words:
+        raise rundir.damaged(path, f"its ids are not all from 0 to {n_words - 1}")
+    return Ragged(ids, offsets)
 
 
 def load_vocabulary(path: Path) -> Vocabulary:
     saved = rundir.read_json(path)
+    if len(saved["words"]) != len(saved["counts"]) or len(set(saved["words"])) != len(saved["words"]):
+        raise rundir.damaged(path, "a word is there twice, or words and counts differ in number")
+    try:
+        check_language(saved["language"])
+    except ConfigError as error:
+        raise rundir.damaged(path, error) from None
     return Vocabulary(tuple(saved["words"]), tuple(saved["counts"]), saved["language"])
 
 

@@ -23,13 +23,14 @@ from safetensors.torch import save as to_bytes
 from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfig, VectorsConfig
 from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
-from aspectra.errors import InputError, MapError, RunError
+from aspectra.errors import ConfigError, InputError, MapError, RunError
 from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import RunDir, fingerprint
 from aspectra.teacher.encode import encode
 from aspectra.teacher.model import Teacher
 from aspectra.teacher.train import Trained, train
 from aspectra.text.memory import as_series
+from aspectra.text.tokens import check_language
 from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows
 from aspectra.topicmap.evidence import Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from aspectra.encoder.pretrained import Encoder
 
 STAGES = tuple(rundir.STAGE_FILES)
+AGAIN = "Repeat the fit: damaged files are rebuilt."
 Made = TypeVar("Made")
 
 
@@ -144,9 +146,14 @@ class Fitted:
         """Read a run directory; the topic map too, if there is one and it is wanted."""
         run = RunDir(path)
         run.check(*STAGES)
-        config = FitConfig.from_dict(run.config())
+        config = load_config(run)
         vocabulary = load_vocabulary(run / rundir.VOCABULARY)
         vectors, topics = load_vectors(run, vocabulary), load_topics(run)
+        if len(topics.items) != config.n_topics:
+            raise RunError(
+                f"{run / rundir.TOPICS} has {len(topics.items)} topics, {run / rundir.CONFIG} says "
+                f"{config.n_topics}. {AGAIN}"
+            )
         has_map = with_map and (run / rundir.TOPIC_MAP).exists()
         return cls(
             config,
@@ -239,8 +246,29 @@ def save_vectors(vectors: WordVectors, run: RunDir) -> None:
         np.save(file, vectors.matrix)
 
 
+def load_config(run: RunDir) -> FitConfig:
+    try:
+        config = FitConfig.from_dict(run.config())
+        check_language(config.language)
+    except ConfigError as error:
+        raise RunError(f"{run / rundir.CONFIG}: {error} {AGAIN}") from None
+    return config
+
+
 def load_vectors(run: RunDir, vocabulary: Vocabulary) -> WordVectors:
-    return WordVectors(vocabulary.words, np.load(run / rundir.VECTORS))
+    path = run / rundir.VECTORS
+    try:
+        matrix = np.load(path)
+    except (OSError, ValueError, EOFError, MemoryError) as error:
+        raise RunError(f"{path} cannot be used ({error}). {AGAIN}") from None
+    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(vocabulary):
+        raise RunError(
+            f"{path} must have {len(vocabulary)} rows of float32, one per word; "
+            f"it has {matrix.dtype} of shape {matrix.shape}. {AGAIN}"
+        )
+    if not np.isfinite(matrix).all():
+        raise RunError(f"{path} has a vector that is not finite (NaN or infinite). {AGAIN}")
+    return WordVectors(vocabulary.words, matrix)
 
 
 def save_trained(trained: Trained, run: RunDir) -> None:
@@ -257,11 +285,15 @@ def load_trained(run: RunDir, vectors: WordVectors, config: TeacherConfig) -> Tr
         learnt = load_file(run / rundir.TEACHER)
         teacher = Teacher(torch.from_numpy(vectors.matrix), learnt["topics"], config)
         teacher.load_state_dict({**learnt, "vectors": teacher.vectors})
-    except (SafetensorError, KeyError, RuntimeError) as error:
-        raise RunError(
-            f"{run / rundir.TEACHER} cannot be used ({error}). Repeat the fit: damaged files are rebuilt."
-        ) from None
-    history = [json.loads(line) for line in (run / rundir.HISTORY).read_text().splitlines()]
+    except (SafetensorError, LookupError, RuntimeError, OSError, ValueError, TypeError) as error:
+        raise RunError(f"{run / rundir.TEACHER} cannot be used ({error}). {AGAIN}") from None
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in learnt.values()):
+        raise RunError(f"{run / rundir.TEACHER} has a weight that is not finite (NaN or infinite). {AGAIN}")
+    try:
+        lines = (run / rundir.HISTORY).read_bytes().decode().splitlines()
+        history = [json.loads(line) for line in lines]
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{run / rundir.HISTORY} cannot be used ({error}). {AGAIN}") from None
     return Trained(teacher.eval(), history)
 
 
@@ -272,4 +304,10 @@ def save_topics(topics: Topics, run: RunDir, config: FitConfig) -> None:
 
 
 def load_topics(run: RunDir) -> Topics:
-    return Topics.from_dict(rundir.read_json(run / rundir.TOPICS))
+    try:
+        topics = Topics.from_dict(rundir.read_json(run / rundir.TOPICS))
+    except TypeError as error:
+        raise RunError(f"{run / rundir.TOPICS} cannot be used ({error}). {AGAIN}") from None
+    if [item.id for item in topics.items] != list(range(len(topics.items))):
+        raise RunError(f"{run / rundir.TOPICS} must list the topics from 0 on, in order. {AGAIN}")
+    return topics

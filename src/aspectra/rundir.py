@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import math
 import os
 import tempfile
 import time
@@ -54,6 +55,8 @@ CARD = "README.md"
 ONNX_CONFIG = ".json"
 ONNX_TOKENIZER = ".tokenizer.json"
 LABELLING = "_labelling.json"
+CHECKSUM = "checksum"
+"""The field with a JSON file's own checksum."""
 
 STAGE_FILES = {
     "prepare": (SEGMENTS, TOKENS, VOCABULARY),
@@ -109,6 +112,21 @@ def take_lock(path: Path, work: str, until: float) -> int | None:
         time.sleep(0.005)
 
 
+SCHEMAS: dict[str, Any] = {
+    CONFIG: {},
+    VOCABULARY: {"words": [str], "counts": [int], "language": str},
+    TOPICS: {
+        "items": [
+            {"id": int, "keywords": [str], "weights": [float], "share": float, "coherence": Any}
+            | {"typical": [str]}
+        ],
+        "diversity": float,
+        "fingerprint": str,
+    },
+}
+"""What a JSON artifact must hold; more is allowed."""
+
+
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` if the block succeeds and is removed if it fails."""
@@ -146,12 +164,43 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
+    """Read an artifact and check it against its schema, if it has one."""
     try:
-        return json.loads(path.read_bytes())
+        values = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise RunError(f"{path} is missing. Fit the reviews again into a new --run.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RunError(f"{path} is damaged ({error}). Fit the reviews again into a new --run.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise damaged(path, error) from None
+    fault = find_fault(values, SCHEMAS.get(path.name, Any))
+    if fault:
+        raise damaged(path, fault)
+    return values
+
+
+def damaged(path: Path, why: object) -> RunError:
+    return RunError(f"{path} is damaged ({why}). Fit the reviews again into a new --run.")
+
+
+def find_fault(value: Any, kind: Any, name: str = "it") -> str:
+    """Return what a JSON value lacks, or nothing. An object's kind is a dictionary, a list's [kind]."""
+    if isinstance(kind, list):
+        if not isinstance(value, list):
+            return f"{name} is not a list"
+        faults = (find_fault(one, kind[0], f"{name}[{place}]") for place, one in enumerate(value))
+        return next(filter(None, faults), "")
+    if isinstance(kind, dict):
+        if not isinstance(value, dict):
+            return f"{name} is not an object"
+        missing = [field for field in kind if field not in value]
+        if missing:
+            return f"{name} has no {missing[0]!r}"
+        faults = (find_fault(value[field], of, field) for field, of in kind.items())
+        return next(filter(None, faults), "")
+    if kind is Any or type(value) is kind:
+        fits = kind is not float or math.isfinite(value)
+    else:
+        fits = kind is float and type(value) is int
+    return "" if fits else f"{name} is {str(value)[:40]!r}, not {kind.__name__}"
 
 
 def fingerprint(*parts: Any) -> str:
@@ -165,8 +214,19 @@ def checksum(path: Path) -> str:
 
 
 def has_student(run: Path) -> bool:
-    """Tell whether a run has a finished student."""
-    return (run / STUDENT / CONFIG).exists()
+    """Tell whether a run has a student; one without its config.json is an error, not no student."""
+    home = run / STUDENT
+    if not (home / CONFIG).exists() and (home / HEAD).exists():
+        raise RunError(
+            f"{home / CONFIG} is missing, so the student there cannot be used. "
+            f"Distil again: aspectra distill {run}, or label with --model teacher."
+        )
+    return (home / CONFIG).exists()
+
+
+def own_checksum(values: dict[str, Any]) -> str:
+    """Return the checksum that a JSON file keeps of its other fields: an edit of what it says is noticed."""
+    return fingerprint({name: value for name, value in values.items() if name != CHECKSUM})
 
 
 class RunDir:
@@ -225,10 +285,14 @@ class RunDir:
                 f"{self.path} has format {found}, this version reads format {FORMAT}. "
                 "Update aspectra, or fit the reviews again into a new --run."
             )
-        if not isinstance(manifest.get("stages"), dict):
-            raise RunError(
-                f"{self / MANIFEST} is damaged (no stages). Fit the reviews again into a new --run."
-            )
+        stages = manifest.get("stages")
+        known = isinstance(stages, dict) and set(stages) <= set(STAGE_FILES)
+        fault = "" if known else f"its stages are not {', '.join(STAGE_FILES)}"
+        for entry in stages.values() if isinstance(stages, dict) and known else ():
+            fault = fault or find_fault(entry, {"fingerprint": str, "files": {}}, "a stage")
+            fault = fault or find_fault(list(entry["files"].values()), [str], "files")
+        if fault:
+            raise damaged(self / MANIFEST, fault)
         return manifest
 
     def config(self) -> dict[str, Any]:
@@ -246,7 +310,7 @@ class RunDir:
         )
 
     def _unchanged(self, name: str, digest: str) -> bool:
-        return (self / name).exists() and checksum(self / name) == digest
+        return (self / name).is_file() and checksum(self / name) == digest
 
     def finish(self, stage: str, mark: str) -> None:
         """Record a stage as finished and forget the stages after it, because their input has changed."""

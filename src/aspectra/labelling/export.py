@@ -102,13 +102,15 @@ def export_onnx(fitted: Fitted, student: Student | LinearStudent, path: Path, in
         raise InputError(f"The export needs {' and '.join(missing)}, which is not installed: {INSTALL}")
     about, tokenizer = beside(path)
     network, encoder = make_graph(fitted, student)
-    rundir.write_atomic(tokenizer, encoder.tokenizer.to_str().encode())
     with rundir.atomic_path(path) as temporary, tempfile.TemporaryDirectory(dir=path.parent) as folder:
         graph = Path(folder) / "graph.onnx" if int8 else temporary
         write_graph(network, graph)
         if int8:
             quantise(graph, temporary)
-    rundir.write_json(about, description(fitted, student.card, encoder))
+    rundir.write_atomic(tokenizer, encoder.tokenizer.to_str().encode())
+    values = description(fitted, student.card, encoder)
+    values |= {"graph_sha256": rundir.checksum(path), "tokenizer_sha256": rundir.checksum(tokenizer)}
+    rundir.write_json(about, {**values, rundir.CHECKSUM: rundir.own_checksum(values)})
 
 
 def write_graph(both: nn.Module, path: Path) -> None:

@@ -26,7 +26,7 @@ from aspectra.labelling.places import list_names, local_copy, whole_file
 from aspectra.rundir import checksum, fingerprint
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
-from aspectra.topicmap.topicmap import TopicMap
+from aspectra.topicmap.topicmap import read_map
 
 Count = Callable[[int], None]
 
@@ -169,7 +169,7 @@ def labeller_fingerprint(path: Path, model: str | None) -> str:
         names.append(f"{rundir.STUDENT}/{rundir.CONFIG}")
     if not (run / rundir.TOPIC_MAP).exists():
         raise MapError(f"No topic map in {path}. Map the topics first: aspectra map {path}")
-    topic_map = TopicMap.from_dict(rundir.read_json(run / rundir.TOPIC_MAP))
+    topic_map = read_map(run / rundir.TOPIC_MAP)
     return fingerprint([checksum(run / name) for name in names], topic_map.fingerprint)
 
 

@@ -149,6 +149,9 @@ class OnnxLabeller(Labeller):
         self.model = OnnxModel(Path(path), threads)
         about = self.model.about
         topic_map = TopicMap.from_dict(about["topic_map"])
+        fits = set(topic_map.aspects) <= set(about["aspects"])
+        if not fits or len(topic_map.choices) != len(about["shares"]):
+            raise InputError(f"The files of {path} do not fit together. Export again: aspectra export RUN")
         super().__init__(topic_map, about["shares"], about["segment"], about["language"])
         self.teacher_weight, self.notes = about["teacher_weight"], tuple(about.get("notes", ()))
         self.columns = columns(topic_map.aspects, about["aspects"])

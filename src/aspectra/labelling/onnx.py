@@ -4,6 +4,7 @@ and no run.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,50 @@ from aspectra import rundir
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError
+from aspectra.text.tokens import check_language
 
 FORMATS = (1, 2)
 """In format 2 the student reads words, too: a segment without known words must be told from others."""
 INPUTS = ("pieces", "piece_mask", "words", "word_mask")
 OUTPUTS = ("probabilities", "beta")
 BATCH = 64
+AGAIN = "Export it again: aspectra export RUN -o FILE.onnx"
+KINDS = {
+    "aspects": [str], "teacher_weight": float, "longest": int, "padding": int, "max_tokens": int,
+    "segment": str, "language": str, "words": [str], "topic_map": {}, "shares": [float],
+}  # fmt: skip
+"""What the description must hold; files of version 0.1.0 have no checksums."""
 
 
 def beside(path: Path) -> tuple[Path, Path]:
     """Return the names of the description and the tokenizer that belong to an .onnx file."""
     return path.with_suffix(rundir.ONNX_CONFIG), path.with_suffix(rundir.ONNX_TOKENIZER)
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """Read the description beside an .onnx file; refuse one that was edited or cannot be right."""
+    about = rundir.read_json(path)
+    found = about.get("format") if isinstance(about, dict) else None
+    if found not in FORMATS:
+        known = " and ".join(map(str, FORMATS))
+        raise InputError(f"{path} has format {found}, this version reads {known}. Export it again.")
+    fault = rundir.find_fault(about, KINDS)
+    own = rundir.own_checksum(about)
+    if not fault and about.get(rundir.CHECKSUM, own) != own:
+        fault = "it was edited"
+    if not fault and not 0 <= about["teacher_weight"] <= 1:
+        fault = f"teacher_weight is {about['teacher_weight']}, not from 0 to 1"
+    if fault:
+        raise InputError(f"{path} cannot be used: {fault}. {AGAIN}")
+    check_language(about["language"])
+    return dict(about)
+
+
+def is_json(data: bytes) -> bool:
+    try:
+        return isinstance(json.loads(data), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 class OnnxModel:
@@ -35,14 +69,18 @@ class OnnxModel:
         for file in (path, about, tokenizer):
             if not file.is_file():
                 raise InputError(f"No file {file}. Export it with the others: aspectra export RUN -o {path}")
-        self.about = rundir.read_json(about)
-        if self.about.get("format") not in FORMATS:
-            raise InputError(
-                f"{about} has format {self.about.get('format')}, this version reads "
-                f"{' and '.join(map(str, FORMATS))}. Export it again."
-            )
+        self.about = read_about(about)
         self.session = open_session(path, threads)
-        self.tokenizer = load_tokenizer(tokenizer.read_text(encoding="utf-8"), self.about["longest"])
+        definition = tokenizer.read_bytes()
+        for file, name in (
+            (path, "graph"),
+            (tokenizer, "tokenizer"),
+        ):  # after opening: what is used is checked
+            if self.about.get(f"{name}_sha256", "") not in ("", rundir.checksum(file)):
+                raise InputError(f"{file} was changed, or is not of the same export as {about}. {AGAIN}")
+        if not is_json(definition):
+            raise InputError(f"{tokenizer} is not a usable tokenizer. {AGAIN}")
+        self.tokenizer = load_tokenizer(definition.decode(), self.about["longest"])
         words = tuple(self.about["words"])
         self.vocabulary = Vocabulary(words, (0,) * len(words), self.about["language"])
 
@@ -81,12 +119,11 @@ def open_session(path: Path, threads: int = 0) -> Any:
         ) from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    named = vars(onnxruntime.capi.onnxruntime_pybind11_state).values()
+    faults = tuple(one for one in named if isinstance(one, type) and issubclass(one, Exception))
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except (
-        onnxruntime.capi.onnxruntime_pybind11_state.InvalidProtobuf,
-        onnxruntime.capi.onnxruntime_pybind11_state.Fail,
-    ) as error:
+    except faults as error:
         raise InputError(
             f"{path} is not a usable ONNX file ({error}). Export it again: aspectra export RUN -o {path}"
         ) from None

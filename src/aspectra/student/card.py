@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from aspectra import __version__, rundir
 from aspectra.config import StudentConfig
-from aspectra.errors import MapError, RunError
+from aspectra.errors import ConfigError, MapError, RunError
 from aspectra.fitting import Fitted
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -21,6 +21,13 @@ FORMER = {
     "leaning": "logit_shift",
 }
 """Former names of fields: files of older versions can still be read."""
+
+
+KINDS = {
+    "aspects": [str], "config": {}, "teacher_weight": float, "encoder_fingerprint": str,
+    "reviews_fingerprint": str, "topic_map_fingerprint": str, "learnt": {},
+}  # fmt: skip
+"""What a card must hold; the rest has defaults."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,8 @@ class Card:
         """Write the model card and, as the student is then complete, config.json with the head's checksum."""
         rundir.write_atomic(home / rundir.CARD, self.markdown(topic_map).encode())
         weights = rundir.checksum(home / rundir.HEAD)
-        rundir.write_json(home / rundir.CONFIG, {**self.to_dict(), "weights": weights})
+        values = {**self.to_dict(), "weights": weights}
+        rundir.write_json(home / rundir.CONFIG, {**values, rundir.CHECKSUM: rundir.own_checksum(values)})
 
     @classmethod
     def load(cls, home: Path) -> Self:
@@ -77,7 +85,8 @@ class Card:
             raise RunError(f"No student in {home}. Make it first: aspectra distill RUN")
         values = rundir.read_json(home / rundir.CONFIG)
         card = cls.from_dict(values, str(home / rundir.CONFIG))
-        if not (home / rundir.HEAD).exists() or rundir.checksum(home / rundir.HEAD) != values["weights"]:
+        head = home / rundir.HEAD
+        if not head.is_file() or rundir.checksum(head) != values.get("weights"):
             raise RunError(f"{home / rundir.HEAD} is missing or damaged. {AGAIN}")
         return card
 
@@ -86,15 +95,23 @@ class Card:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], place: str) -> Self:
-        known = {
-            FORMER.get(name, name): value
-            for name, value in values.items()
-            if name not in ("format", "version", "weights")
-        }
         if values.get("format") != FORMAT:
             raise RunError(
                 f"{place} has format {values.get('format')}, this version reads {FORMAT}. Distil again."
             )
+        known = {
+            FORMER.get(name, name): value
+            for name, value in values.items()
+            if name not in ("format", "version", "weights", rundir.CHECKSUM)
+        }
+        fault = rundir.find_fault(known, KINDS)
+        if not fault and not 0 <= known["teacher_weight"] <= 1:
+            fault = f"teacher_weight is {known['teacher_weight']}, not from 0 to 1"
+        own = rundir.own_checksum(values)
+        if not fault and values.get(rundir.CHECKSUM, own) != own:
+            fault = "it was edited"
+        if fault:
+            raise RunError(f"{place} is damaged ({fault}). {AGAIN}")
         try:
             return cls(
                 **{
@@ -104,8 +121,8 @@ class Card:
                     "config": StudentConfig.from_dict(known["config"]),
                 }
             )
-        except (TypeError, KeyError) as error:
-            raise RunError(f"{place} is damaged ({error}). Distil again: aspectra distill RUN") from None
+        except (TypeError, KeyError, ConfigError) as error:
+            raise RunError(f"{place} is damaged ({error}). {AGAIN}") from None
 
     def markdown(self, topic_map: TopicMap) -> str:
         """Write the model card."""

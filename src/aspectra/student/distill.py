@@ -40,8 +40,11 @@ def distill(
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
     fitted, home = Fitted.load(run), Path(run) / rundir.STUDENT
     aspects = aspects_of_run(Path(run))
-    student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
-    student.save_pretrained(home, fitted.the_map())
+    with rundir.locked(Path(run), "distill", wait=0):
+        student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
+        home.mkdir(exist_ok=True)
+        with rundir.locked(home, "distill"):  # who loads it waits for all of its files
+            student.save_pretrained(home, fitted.the_map())
     return student
 
 

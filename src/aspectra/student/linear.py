@@ -7,6 +7,7 @@ Shapes: B segments, De the encoder's width, D word vectors, K topics, F = De + D
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,7 +143,16 @@ def load_linear(folder: Path, card: Card, fitted: Fitted) -> LinearStudent:
 
 def load_student(folder: Path | str, fitted: Fitted) -> Student | LinearStudent:
     """Read a run's student, whatever its head; refuse it if its parts do not belong together."""
-    card = Card.load(Path(folder))
-    if card.config.head == "linear":
-        return load_linear(Path(folder), card, fitted)
-    return Student.from_pretrained(folder)
+    home = Path(folder)
+    try:
+        return read_student(home, fitted)
+    except RunError:
+        if not os.access(home, os.W_OK):
+            raise
+        with rundir.locked(home, "distill"):  # a distill may just have been replacing the files
+            return read_student(home, fitted)
+
+
+def read_student(home: Path, fitted: Fitted) -> Student | LinearStudent:
+    card = Card.load(home)
+    return load_linear(home, card, fitted) if card.config.head == "linear" else Student.from_pretrained(home)
