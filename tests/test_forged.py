@@ -150,7 +150,7 @@ def test_word_ids_beyond_the_vocabulary_are_named(own_run: Path) -> None:
         "learnt": None,
         "weights": None,
         "surplus": 1,
-    }.items(),  # fmt: skip
+    }.items(),
 )
 def test_a_forged_student_is_refused(student_run: Path, tmp_path: Path, field: str, value: Any) -> None:
     own = Path(shutil.copytree(student_run, tmp_path / "run"))
