@@ -11,11 +11,12 @@ import pytest
 from conftest import LINEAR_ASPECTS, open_map
 
 import aspectra as package
+from aspectra.cli.show import label_command
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.errors import ConfigError, InputError, NotInstalledError
 from aspectra.fitting import Fitted
-from aspectra.rundir import ASPECTS, STUDENT
+from aspectra.rundir import ASPECTS, INPUTS, STUDENT, write_json
 from aspectra.scores import Gold
 from aspectra.student.card import Card
 from aspectra.student.distill import joined
@@ -111,6 +112,12 @@ def test_an_aspect_that_nothing_speaks_of_is_told(
     assert "Nothing speaks of Xqz" in package.load(run).notes[0]
     assert package.load(run).predict_proba(["Taste and xqz."])[0, 1] == 0
     assert "Nothing speaks of Taste" not in said.err
+
+
+def test_what_to_do_next_names_the_users_own_files(own_run: Path) -> None:
+    assert label_command(own_run) == f"aspectra label {own_run} new.csv -o labelled.csv"
+    write_json(own_run / INPUTS, ["my reviews.csv", "more.csv"])
+    assert label_command(own_run) == f"aspectra label {own_run} 'my reviews.csv' more.csv -o labelled.csv"
 
 
 def test_the_aspects_file_of_the_run_is_used(linear_run: Path, config: StudentConfig, tmp_path: Path) -> None:

@@ -60,12 +60,13 @@ def test_the_student_learns_what_its_teacher_says(
 ) -> None:
     fitted = Fitted.load(student_run)
     student = train_attention(
-        fitted, student_config(encoder_folder, n_segments=2000, epochs=30, learning_rate=0.03), tmp_path
+        fitted, student_config(encoder_folder, n_segments=1000, epochs=30, learning_rate=0.03), tmp_path
     )
     texts = fitted.corpus.segments["text"][:1000]
     taught = TeacherLabeller(fitted).predict_proba(texts).argmax(1)
     agree = student.probabilities(texts.to_list()).argmax(1) == taught
-    assert agree.mean() > np.bincount(taught).max() / len(taught) + 0.05  # no constant answer agrees so often
+    each = [agree[taught == aspect].mean() for aspect in np.unique(taught)]
+    assert np.mean(each) > 1 / len(each) + 0.15  # any constant answer agrees on one aspect only
     assert min(student.card.learnt.values()) > 30
 
 

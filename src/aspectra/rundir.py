@@ -36,6 +36,8 @@ VECTORS = "vectors.npy"
 TEACHER = "teacher.safetensors"
 HISTORY = "history.jsonl"
 TOPICS = "topics.json"
+INPUTS = "inputs.json"
+"""The files of reviews as they were given, to name them in what to do next."""
 
 # What a person makes, and the studio around it.
 TOPIC_MAP = "topic_map.json"

@@ -55,8 +55,7 @@ def command(
     for line in describe(card):
         show.note(line, quiet)
     show.note(
-        f"The model card is {run / rundir.STUDENT / rundir.CARD}.\n"
-        f"Next: aspectra label {run} new.csv -o labelled.csv",
+        f"The model card is {run / rundir.STUDENT / rundir.CARD}.\nNext: {show.label_command(run)}",
         quiet,
     )
 
@@ -76,4 +75,4 @@ def describe(card: Card) -> list[str]:
         )
     if card.n_labels:
         lines.append(card.labels_text())
-    return [*lines, *card.notes]
+    return [*lines, *(f"Note: {note}" for note in card.notes)]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aspectra import rundir
 from aspectra.cli import show
 from aspectra.cli.settings import with_settings
 from aspectra.config import FitConfig
@@ -37,6 +38,7 @@ def command(
 
     with show.stages(STAGE_LABELS, quiet) as progress:
         detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
+    rundir.write_json(run / rundir.INPUTS, files)
     for line in source.skipped.summary():
         show.note(line, quiet)
     corpus = detector.corpus_

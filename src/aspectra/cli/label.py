@@ -114,6 +114,8 @@ def label_file(
     if output.resolve() in [path.resolve() for path in source.paths]:
         raise InputError(f"{output} is also an input. Choose another -o.")
     labeller = load(run, model)
+    for line in labeller.notes:
+        show.note(f"Note: {line}", quiet)
     left_out = 0
 
     def counted() -> Iterator[pl.DataFrame]:

@@ -6,12 +6,14 @@ Notes and progress go to stderr, results to stdout; --quiet leaves only results 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aspectra import rundir
 from aspectra.progress import Progress
 from aspectra.progress import quiet as no_progress
 
@@ -128,6 +130,13 @@ def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
             bars.update(task, advance=more, speed=bars.tasks[0].speed or 0)
 
         yield add
+
+
+def label_command(run: Path, output: str = "labelled.csv") -> str:
+    """Return the command that labels the run's own reviews, or a file of the user's if they are unknown."""
+    given = run / rundir.INPUTS
+    files = rundir.read_json(given) if given.exists() else ["new.csv"]
+    return shlex.join(["aspectra", "label", str(run), *files, "-o", output])
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
