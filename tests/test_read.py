@@ -185,7 +185,7 @@ def test_the_fingerprint_is_of_the_content_and_not_of_the_name(tmp_path: Path) -
             b'{"text": 1}',
             "Column 'text' of .*x.jsonl holds Int64, not text. Name another with --text-column.",
         ),
-        ("x.jsonl", b"1\n2\n", "is empty: no review in it."),
+        ("x.jsonl", b"1\n2\n", "2 rows that are not JSON objects"),
         ("x.parquet", b"PAR1 but not for long", "x.parquet is not a complete Parquet file"),
         ("x.parquet.gz", b"", "Unpack it first: gunzip"),
         ("x.csv.gz", b"text\nnot zipped\n", "is not a complete gzip file"),

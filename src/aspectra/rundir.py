@@ -68,6 +68,7 @@ STAGE_FILES = {
 }
 
 
+ARTIFACTS = frozenset(itertools.chain(*STAGE_FILES.values(), (MANIFEST, TOPIC_MAP, STUDIO, DEV)))
 LONGEST_WAIT = 30.0
 """Wait at most this many seconds for a short piece of another process's work, such as saving a map."""
 

@@ -40,7 +40,7 @@ def command(
         detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
     rundir.write_json(run / rundir.INPUTS, files)
     for line in source.skipped.summary():
-        show.note(line, quiet)
+        show.note(line)  # also with --quiet: rows are missing from the result
     corpus = detector.corpus_
     junk = corpus.segments.filter("junk")["text"]
     code = int((code_signs(junk) > 0).sum())

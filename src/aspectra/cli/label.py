@@ -55,6 +55,14 @@ def command(
     address: Annotated[
         str | None, typer.Option(help="Ray cluster to join; by default one is started on this machine.")
     ] = None,
+    raw_cells: Annotated[
+        bool,
+        typer.Option(
+            "--raw-cells",
+            help="In .csv, leave text that starts with = + - or @ as it is; by default a ' comes before it, "
+            "so that a spreadsheet does not run it.",
+        ),
+    ] = False,
     quiet: show.Quiet = False,
 ) -> None:
     """Label every segment of every review with an aspect.
@@ -77,7 +85,7 @@ def command(
         plan = make_plan(run.absolute(), model, output_folder(output), places, columns)
         label_folder(plan, places, engine, address, quiet)
     else:
-        label_file(run, model, files, Path(output), columns, quiet)
+        label_file(run, model, files, Path(output), columns, raw_cells, quiet)
 
 
 def check_options(model: str | None, onnx: Path | None, engine: str, address: str | None) -> None:
@@ -101,7 +109,13 @@ def names_folder(output: str) -> bool:
 
 
 def label_file(
-    run: Path, model: str | None, files: list[str], output: Path, columns: Columns, quiet: bool
+    run: Path,
+    model: str | None,
+    files: list[str],
+    output: Path,
+    columns: Columns,
+    raw_cells: bool,
+    quiet: bool,
 ) -> None:
     """Label all files into one."""
     from aspectra.labelling.files import label_source
@@ -125,9 +139,9 @@ def label_file(
             yield frame
 
     with show.counter("Labelling:", quiet) as count:
-        rows = write_frames(counted(), output)
+        rows = write_frames(counted(), output, raw_cells)
     for line in source.skipped.summary():
-        show.note(line, quiet)
+        show.note(line)  # also with --quiet: rows are missing from the result
     for line in not_review_note(left_out):
         show.note(line, quiet)
     show.note(f"Wrote {rows:,} segments to {output}.", quiet)
@@ -152,7 +166,7 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
             rows += result.rows
             problems += [result.problem] if result.problem else []
             for line in result.skipped:
-                show.note(line, quiet)
+                show.note(line)
     show.note(f"Wrote {rows:,} segments of {len(missing) - len(problems):,} files to {plan.output}.", quiet)
     if problems:
         raise InputError(

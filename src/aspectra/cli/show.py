@@ -75,10 +75,10 @@ def open_source(
     files: list[str], text_column: str | None, id_column: str | None, encoding: str, quiet: bool
 ) -> Source:
     """Open the input and print which column is read if it was not named."""
-    from aspectra.text import read
+    from aspectra.text import read, rows
 
     source = read.open_source(files, text_column, id_column, encoding)
-    if text_column is None and any(read.kind(path) != ".txt" for path in source.paths):
+    if text_column is None and any(rows.kind(path) != ".txt" for path in source.paths):
         note(f"Reading the text from column {source.text_column!r}.", quiet)
     return source
 

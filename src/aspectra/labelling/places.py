@@ -15,7 +15,8 @@ from typing import Any
 
 from aspectra.errors import InputError
 from aspectra.rundir import atomic_path
-from aspectra.text.read import FORMATS, find_files, kind
+from aspectra.text.read import FORMATS, find_files
+from aspectra.text.rows import kind
 
 
 def is_url(place: str) -> bool:

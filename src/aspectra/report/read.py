@@ -15,7 +15,7 @@ import polars as pl
 
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
-from aspectra.text.read import find_delimiter
+from aspectra.text.rows import find_delimiter
 from aspectra.topicmap.gamma import PREFIX, not_review_note
 
 OWN = {

@@ -7,7 +7,7 @@ column) is an InputError that says what to do.
 
 from __future__ import annotations
 
-import csv
+import codecs
 import glob
 import gzip
 import io
@@ -15,6 +15,7 @@ import itertools
 import json
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,9 +25,9 @@ import polars as pl
 
 from aspectra.errors import InputError
 from aspectra.rundir import checksum
+from aspectra.text.rows import Lines, Skipped, csv_rows, is_gzip, json_rows, kind, text_rows
 
 BATCH = 20_000
-LONGEST_FIELD = 64 * 2**20
 FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
 TEXT_NAMES = (
     "text", "review", "reviewtext", "reviewbody", "reviewcontent", "content", "body", "comment", "comments",
@@ -34,26 +35,8 @@ TEXT_NAMES = (
 )  # fmt: skip
 """Names of text columns, likeliest first; compared without case, spaces and punctuation."""
 
-Lines = Iterator[str]
+Rows = Iterator[tuple[int, dict[str, Any]]]
 Numbered = tuple[Sequence[int], pl.DataFrame]
-
-
-@dataclass
-class Skipped:
-    """Rows left out, and why: (file, line or row number, reason)."""
-
-    rows: list[tuple[str, int, str]] = field(default_factory=list)
-
-    def summary(self) -> list[str]:
-        """Return one line per file and reason, with the number of rows and the first line numbers."""
-        lines = []
-        for file, reason in dict.fromkeys((file, reason) for file, _, reason in self.rows):
-            numbers = [number for other, number, why in self.rows if (other, why) == (file, reason)]
-            shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
-            lines.append(
-                f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})"
-            )
-        return lines
 
 
 @dataclass
@@ -71,7 +54,7 @@ class Source:
         self.skipped.rows.clear()
         some = False
         for path in self.paths:
-            for numbers, frame in read_frames(path, self.encoding, size, self.skipped):
+            for numbers, frame in read_frames(path, self.encoding, size, self.skipped, self.text_column):
                 frame = self._with_text(path, numbers, frame)
                 some = some or len(frame) > 0
                 yield frame
@@ -143,11 +126,15 @@ def read_reviews(*files: str | Path, text_column: str | None = None, encoding: s
 
 def find_text_column(path: Path, text_column: str | None, id_column: str | None, encoding: str) -> str:
     """Return the column to read: the one named, or a guess by the file's first rows."""
+    skipped = Skipped()
     first: pl.DataFrame | None = next(
-        (frame for _, frame in read_frames(path, encoding, 1000, Skipped())), None
+        (frame for _, frame in read_frames(path, encoding, 1000, skipped)), None
     )
     if first is None:
-        raise InputError(f"{path} is empty: no review in it.")
+        detail = "; ".join(skipped.summary())
+        raise InputError(
+            f"No row of {path} can be used: {detail}." if detail else f"{path} is empty: no review in it."
+        )
     text_column = text_column or guess_text_column(first, path)
     if id_column == text_column:
         raise InputError(
@@ -167,6 +154,10 @@ def find_files(patterns: list[str]) -> list[Path]:
         for path in map(Path, matches):
             found += files_in(path) if path.is_dir() else [path]
     for path in found:
+        if not path.is_file():
+            raise InputError(
+                f"{path} is not a file that can be read twice. Save its content in a file first."
+            )
         if kind(path) not in FORMATS:
             raise InputError(
                 f"The format of {path} is unknown. Known: {', '.join(FORMATS)}, each also with .gz."
@@ -189,17 +180,12 @@ def files_in(folder: Path) -> list[Path]:
     return found
 
 
-def kind(path: Path) -> str:
-    """Return the suffix that says the format, without .gz."""
-    return (Path(path.stem) if path.suffix == ".gz" else path).suffix.lower()
-
-
 def guess_text_column(frame: pl.DataFrame, path: Path) -> str:
     """Return the column with a usual name, or the only one with long texts."""
     plain = {"".join(filter(str.isalnum, name.lower())): name for name in reversed(frame.columns)}
     for name in TEXT_NAMES:
         if name in plain:
-            return plain[name]
+            return name if name in frame.columns else plain[name]
     strings = [name for name in frame.columns if frame[name].dtype == pl.String]
     means = {name: frame[name].str.len_chars().mean() for name in strings}
     lengths = sorted(
@@ -212,14 +198,20 @@ def guess_text_column(frame: pl.DataFrame, path: Path) -> str:
     )
 
 
-def read_frames(path: Path, encoding: str, size: int, skipped: Skipped) -> Iterator[Numbered]:
-    """Yield the line numbers of the rows (in Parquet: row numbers) and the rows, as frames."""
+def read_frames(
+    path: Path, encoding: str, size: int, skipped: Skipped, text_column: str = ""
+) -> Iterator[Numbered]:
+    """Yield the line numbers of the rows (in Parquet: row numbers) and the rows, as frames.
+
+    Rows whose `text_column` is an object or a list, not text, are skipped.
+    """
     try:
         if kind(path) == ".parquet":
             yield from parquet_frames(path, size)
         else:
             parse = {".csv": csv_rows, ".tsv": csv_rows, ".txt": text_rows}.get(kind(path), json_rows)
-            yield from collect(parse(path, open_lines(path, encoding), skipped), size)
+            rows = parse(path, open_lines(path, encoding), skipped)
+            yield from collect(with_plain_text(path, rows, text_column, skipped), size)
     except UnicodeError:
         raise InputError(
             f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. "
@@ -234,14 +226,12 @@ def read_frames(path: Path, encoding: str, size: int, skipped: Skipped) -> Itera
 
 
 def open_binary(path: Path) -> io.BufferedReader | gzip.GzipFile:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+    return gzip.open(path, "rb") if is_gzip(path) else path.open("rb")
 
 
 def open_lines(path: Path, encoding: str) -> Lines:
     """Yield decoded lines with their line ends; a NUL byte is an error."""
-    with io.TextIOWrapper(
-        open_binary(path), encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline=""
-    ) as lines:
+    with io.TextIOWrapper(open_binary(path), encoding=true_encoding(path, encoding), newline="") as lines:
         for number, line in enumerate(lines, 1):
             if "\0" in line:
                 raise InputError(
@@ -249,6 +239,14 @@ def open_lines(path: Path, encoding: str) -> Lines:
                     "If it is UTF-16, add --encoding utf-16."
                 )
             yield line
+
+
+def true_encoding(path: Path, encoding: str) -> str:
+    """Return the encoding to read with: a byte order mark says more than the default."""
+    if encoding != "utf-8":
+        return encoding
+    with open_binary(path) as file:
+        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
 
 
 def first_bad_byte(path: Path, encoding: str) -> str:
@@ -271,6 +269,17 @@ def collect(rows: Iterator[tuple[int, dict[str, Any]]], size: int) -> Iterator[N
         yield [number for number, _ in batch], to_frame([row for _, row in batch], names)
 
 
+def with_plain_text(path: Path, rows: Rows, text_column: str, skipped: Skipped) -> Rows:
+    """Leave out rows whose text is an object or a list."""
+    for number, row in rows:
+        if isinstance(row.get(text_column), dict | list):
+            skipped.rows.append(
+                (path.name, number, f"whose {text_column} is not text but an object or a list")
+            )
+        else:
+            yield number, row
+
+
 def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
     """Build a frame; a column of mixed or nested values becomes JSON text."""
     columns: dict[str, pl.Series] = {}
@@ -279,6 +288,7 @@ def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
         if (
             any(isinstance(value, list | dict) for value in values)
             or len({type(value) for value in values if value is not None} - {int, float}) > 1
+            or any(type(value) is int and abs(value) >= 2**63 for value in values)
         ):
             values = [
                 value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -288,93 +298,37 @@ def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def text_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(lines, 1):
-        yield number, {"text": line.rstrip("\r\n")}
-
-
-def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            if "\\ud" in line.lower():
-                json.dumps(row, ensure_ascii=False).encode()
-        except (json.JSONDecodeError, RecursionError, UnicodeEncodeError):  # the last: half of an emoji
-            row = None
-        if isinstance(row, dict):
-            yield number, row
-        else:
-            skipped.rows.append((path.name, number, "that are not JSON objects"))
-
-
-def find_delimiter(header: str) -> str:
-    """Return the delimiter of a CSV: comma, semicolon or tab, whichever its header has most of."""
-    return max(",;\t", key=header.count)
-
-
-def csv_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows below the header, as dictionaries."""
-    header_line = next(lines, "")
-    delimiter = "\t" if kind(path) == ".tsv" else find_delimiter(header_line)
-    csv.field_size_limit(LONGEST_FIELD)
-    reader = csv.reader(chain_line(header_line, lines), delimiter=delimiter, strict=True)
-    header: list[str] | None = None
-    start = 1
-    while True:
-        start = reader.line_num + 1
-        try:
-            values = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise InputError(f"{path}: {csv_fault(str(error), start)}") from None
-        if header is None:
-            header = [name.strip() for name in values]
-            check_header(path, header)
-        elif len(values) == len(header):
-            yield start, dict(zip(header, values, strict=True))
-        elif values:
-            skipped.rows.append((path.name, start, f"that do not have {len(header)} columns"))
-
-
-def csv_fault(error: str, line: int) -> str:
-    if "unexpected end" in error or "field larger" in error:
-        return (
-            f"the quote opened in line {line} never closes. "
-            "Close it, or double the quote if it is part of the text."
-        )
-    return f"line {line} cannot be read as CSV ({error}). Fix the line."
-
-
-def check_header(path: Path, header: list[str]) -> None:
-    if not any(header):
-        raise InputError(f"{path} is empty: no header in line 1.")
-    twice = [name for name in header if header.count(name) > 1]
-    if twice:
-        raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")
-
-
-def chain_line(first: str, rest: Lines) -> Lines:
-    if first:
-        yield first
-    yield from rest
-
-
 def parquet_frames(path: Path, size: int) -> Iterator[Numbered]:
     import pyarrow as arrow
     import pyarrow.parquet
 
-    if path.suffix == ".gz":
+    if is_gzip(path):
         raise InputError(f"{path}: Parquet files are not read through gzip. Unpack it first: gunzip {path}")
     first = 1
     try:
-        for batch in arrow.parquet.ParquetFile(path).iter_batches(batch_size=size):
+        file = arrow.parquet.ParquetFile(path)
+        twice = [name for name, count in Counter(file.schema_arrow.names).items() if count > 1]
+        if twice:
+            raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")
+        for batch in file.iter_batches(batch_size=size):
+            check_columns(path, batch)
             frame = pl.DataFrame(pl.from_arrow(batch))
             yield range(first, first + len(frame)), frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
             first += len(frame)
-    except arrow.ArrowInvalid as error:
+    except (arrow.ArrowException, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{path} is not a complete Parquet file ({error}). Download or copy it again."
         ) from None
+
+
+def check_columns(path: Path, batch: Any) -> None:
+    """Raise InputError if a column's values are not what its type says, such as text that is not UTF-8."""
+    import pyarrow as arrow
+
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except arrow.ArrowInvalid as error:
+            raise InputError(
+                f"Column {name!r} of {path} cannot be read ({error}). Write the file again with valid UTF-8."
+            ) from None

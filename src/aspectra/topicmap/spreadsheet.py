@@ -13,7 +13,7 @@ from pathlib import Path
 from aspectra.config import GENERAL
 from aspectra.errors import MapError
 from aspectra.rundir import write_atomic
-from aspectra.text.read import find_delimiter
+from aspectra.text.rows import find_delimiter
 from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
 
 COLUMNS = ("topic", "aspect", "keywords", "note")

@@ -1,0 +1,145 @@
+"""The lines of a text file → numbered rows: CSV and TSV, JSONL, or one review per line.
+
+Rows that cannot be used are counted in `Skipped`, with their line numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aspectra.errors import InputError
+
+LONGEST_FIELD = 64 * 2**20
+Lines = Iterator[str]
+
+
+@dataclass
+class Skipped:
+    """Rows left out, and why: (file, line or row number, reason)."""
+
+    rows: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def summary(self) -> list[str]:
+        """Return one line per file and reason, with the number of rows and the first line numbers."""
+        lines = []
+        for file, reason in dict.fromkeys((file, reason) for file, _, reason in self.rows):
+            numbers = [number for other, number, why in self.rows if (other, why) == (file, reason)]
+            shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
+            lines.append(
+                f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})"
+            )
+        return lines
+
+
+def kind(path: Path) -> str:
+    """Return the suffix that says the format, without .gz."""
+    return (Path(path.stem) if is_gzip(path) else path).suffix.lower()
+
+
+def is_gzip(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+def text_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        yield number, {"text": line.rstrip("\r\n")}
+
+
+def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    first = next(lines, "")
+    if first.lstrip().startswith("["):
+        yield from array_rows(path, first + "".join(lines), skipped)
+        return
+    for number, line in enumerate(itertools.chain([first], lines), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if "\\ud" in line.lower():
+                json.dumps(row, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):  # also half of an emoji, or a number of 5,000 digits
+            row = None
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            skipped.rows.append((path.name, number, "that are not JSON objects"))
+
+
+def array_rows(path: Path, text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file that is one JSON array; their numbers are places in the array, from 1."""
+    try:
+        values = json.loads(text)
+        json.dumps(values, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} starts with [, but is not a JSON array ({error}). Write one JSON object per line."
+        ) from None
+    for number, row in enumerate(values, 1):
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            skipped.rows.append((path.name, number, "that are not JSON objects"))
+
+
+def find_delimiter(header: str) -> str:
+    """Return the delimiter of a CSV: comma, semicolon or tab, whichever its header has most of."""
+    return max(",;\t", key=header.count)
+
+
+def csv_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows below the header, as dictionaries."""
+    header_line, before = next(lines, ""), 0
+    delimiter = "\t" if kind(path) == ".tsv" else find_delimiter(header_line)
+    told = header_line.strip().strip('"')
+    if len(told) == 5 and told.lower().startswith("sep="):  # Excel's way to name the delimiter
+        delimiter, header_line, before = told[4], next(lines, ""), 1
+    csv.field_size_limit(LONGEST_FIELD)
+    reader = csv.reader(
+        itertools.chain([header_line] if header_line else [], lines), delimiter=delimiter, strict=True
+    )
+    header: list[str] | None = None
+    start = 1
+    while True:
+        start = reader.line_num + 1 + before
+        try:
+            values = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(f"{path}: {csv_fault(str(error), start)}") from None
+        if header is None:
+            header = [name.strip() for name in values]
+            check_header(path, header)
+        elif len(values) == len(header):
+            yield start, dict(zip(header, values, strict=True))
+        elif values:
+            skipped.rows.append((path.name, start, f"that do not have {len(header)} columns"))
+
+
+def csv_fault(error: str, line: int) -> str:
+    if "field larger" in error:
+        return (
+            f"a field that starts in line {line} is longer than {LONGEST_FIELD // 2**20} MB: its quote never "
+            "closes, or it is no review. Close the quote, or remove the row."
+        )
+    if "unexpected end" in error:
+        return (
+            f"the quote opened in line {line} never closes. "
+            "Close it, or double the quote if it is part of the text."
+        )
+    return f"line {line} cannot be read as CSV ({error}). Fix the line."
+
+
+def check_header(path: Path, header: list[str]) -> None:
+    if not any(header):
+        raise InputError(f"{path} is empty: no header in line 1.")
+    twice = [name for name, count in Counter(header).items() if count > 1]
+    if twice:
+        raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")

@@ -1,0 +1,126 @@
+"""Plausible but odd files: each is read right, or refused in a sentence that names file and column."""
+
+import datetime
+import decimal
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as arrow
+import pyarrow.parquet
+import pytest
+
+from aspectra import rundir
+from aspectra.errors import InputError
+from aspectra.text.read import open_source
+from aspectra.text.write import check_output, write_frames
+
+LINE = "text,stars\nGood sound.,5\n"
+
+
+def rows(path: Path, content: bytes | str, **options: Any) -> list[dict[str, Any]]:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return pl.concat(open_source([str(path)], **options).batches()).to_dicts()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LINE,
+        LINE.encode("utf-16"),
+        b"\xfe\xff" + LINE.encode("utf-16-be"),
+        "sep=,\n" + LINE,
+        '"sep=;"\r\n' + LINE.replace(",", ";"),
+    ],
+)
+def test_a_byte_order_mark_and_excels_first_line_are_understood(tmp_path: Path, content: bytes | str) -> None:
+    assert rows(tmp_path / "a.csv", content) == [{"text": "Good sound.", "stars": "5"}]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_json_array_is_read(tmp_path: Path, indent: int | None) -> None:
+    found = rows(tmp_path / "a.jsonl", json.dumps([{"text": "One."}, {"text": "Two."}], indent=indent))
+    assert found == [{"text": "One."}, {"text": "Two."}]
+
+
+def test_text_that_is_an_object_or_a_list_is_not_labelled_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    lines = [{"text": {"en": "x"}}, {"text": ["y"]}, {"text": "Good.", "n": 10**30}]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    source = open_source([str(path)])
+    assert pl.concat(source.batches()).to_dicts() == [{"text": "Good.", "n": str(10**30)}]
+    assert source.skipped.summary() == [
+        "a.jsonl: left out 2 rows whose text is not text but an object or a list (line 1, 2)"
+    ]
+
+
+def test_ragged_rows_are_not_called_empty(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"No row of .*a\.csv can be used: .* 300 rows that do not have 2 col"
+    ):
+        rows(tmp_path / "a.csv", "text,stars\n" + "a|b|c\n" * 300)
+
+
+def test_the_exact_name_and_a_suffix_in_capitals_are_found(tmp_path: Path) -> None:
+    import gzip
+
+    path = tmp_path / "a.csv.GZ"
+    path.write_bytes(gzip.compress(b"Text,TEXT,text\na,b,c\n"))
+    assert open_source([str(path)]).text_column == "text"
+
+
+def test_many_columns_are_fast_and_a_pipe_is_refused(tmp_path: Path) -> None:
+    began = time.monotonic()
+    names = ",".join(f"c{n}" for n in range(20_000))
+    assert len(rows(tmp_path / "a.csv", f"text,{names}\nx{',' * 20_000}\n")[0]) == 20_001
+    assert time.monotonic() - began < 5
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match=r"pipe\.csv is not a file that can be read twice"):
+        open_source([str(tmp_path / "pipe.csv")])
+
+
+def test_parquet_with_two_columns_of_a_name_or_broken_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table = arrow.Table.from_arrays([arrow.array(["x"]), arrow.array(["y"])], names=["text", "text"])
+    arrow.parquet.write_table(table, path)
+    with pytest.raises(InputError, match=r"a\.parquet has the column 'text' twice"):
+        open_source([str(path)])
+    broken = arrow.array([b"\xff\xfe"]).view(arrow.string())
+    arrow.parquet.write_table(arrow.table({"text": broken}), path)
+    with pytest.raises(InputError, match=r"Column 'text' of .*a\.parquet cannot be read"):
+        open_source([str(path)])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_values_of_every_type_are_carried(tmp_path: Path, suffix: str) -> None:
+    frame = pl.DataFrame(
+        {
+            "bytes": [b"\xff"],
+            "decimal": [decimal.Decimal("1.50")],
+            "lasted": [datetime.timedelta(seconds=5)],
+            "day": [datetime.date(2024, 5, 1)],
+            "nested": [{"a": [1, 2]}],
+        }
+    )
+    assert write_frames([frame], tmp_path / f"a{suffix}") == 1
+    if suffix != ".parquet":
+        assert "1.50" in (tmp_path / f"a{suffix}").read_text()
+
+
+def test_formulas_are_defused_in_csv_unless_asked_not_to(tmp_path: Path) -> None:
+    cells = ["=1+1", "+cmd", "-x", "@sum", "\tx", "-5", "+3.5e-2", "fine = ok", None]
+    path = tmp_path / "a.csv"
+    write_frames([pl.DataFrame({"text": cells})], path)
+    expected = ["'=1+1", "'+cmd", "'-x", "'@sum", "'\tx", *cells[5:]]
+    assert pl.read_csv(path, infer_schema=False)["text"].to_list() == expected
+    write_frames([pl.DataFrame({"text": cells})], path, raw_cells=True)
+    assert pl.read_csv(path, infer_schema=False)["text"].to_list() == cells
+
+
+def test_a_file_of_the_run_is_no_output(own_run: Path) -> None:
+    with pytest.raises(InputError, match="is a file of the run itself"):
+        check_output(own_run / rundir.SEGMENTS)
+    check_output(own_run / "labelled.parquet")
