@@ -56,7 +56,7 @@ def oposum_data(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_script_says_how_to_run_it() -> None:
-    assert len(SCRIPTS) == 6
+    assert len(SCRIPTS) == 7
     assert [path for path in SCRIPTS if f"    python benchmarks/{path.name} " not in path.read_text()] == []
 
 
