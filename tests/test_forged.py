@@ -40,17 +40,18 @@ def open_all(run: Path) -> None:
     aspectra.load(run).label(["The crema tastes bitter. It is loud."])
 
 
-def refused(run: Path, name: str) -> None:
+def refusal(run: Path) -> str:
+    """Return why a run cannot be opened."""
     with pytest.raises(AspectraError) as found:
         open_all(run)
-    assert name in str(found.value)
+    return str(found.value)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_folder_in_place_of_a_file_is_named(own_run: Path, name: str) -> None:
     (own_run / name).unlink()
     (own_run / name).mkdir()
-    refused(own_run, name)
+    assert name in refusal(own_run)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != rundir.MANIFEST])
@@ -63,9 +64,9 @@ def test_other_content_under_right_checksums_is_named(own_run: Path, name: str, 
     if name == rundir.HISTORY and content in (b"", b"NaN", b"[]", b'{"a": 1}'):
         open_all(own_run)  # how the losses went decides nothing
     elif name == rundir.CONFIG and content == b'{"a": 1}':
-        refused(own_run, "Unknown settings")
+        assert "Unknown settings" in refusal(own_run)
     else:
-        refused(own_run, name)
+        assert name in refusal(own_run)
 
 
 def mutations(values: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -131,13 +132,13 @@ def test_segments_of_another_shape_are_named(
     path = own_run / rundir.SEGMENTS
     change(pl.read_parquet(path)).write_parquet(path)
     sign(own_run)
-    refused(own_run, rundir.SEGMENTS)
+    assert rundir.SEGMENTS in refusal(own_run)
 
 
 def test_word_ids_beyond_the_vocabulary_are_named(own_run: Path) -> None:
     np.savez(own_run / rundir.TOKENS, ids=np.array([10**6]), offsets=np.array([0, 1]))
     sign(own_run)
-    refused(own_run, rundir.TOKENS)
+    assert rundir.TOKENS in refusal(own_run)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 ENGINES = ("local", "ray")
 Columns = tuple[str | None, str | None, str]
 """Text column, id column, encoding."""
+RawCells = Annotated[
+    bool,
+    typer.Option(
+        "--raw-cells",
+        help="In .csv, leave text that starts with = + - or @ as it is; by default a ' comes before it, "
+        "so that a spreadsheet does not run it.",
+    ),
+]
 
 
 def command(
@@ -55,14 +63,7 @@ def command(
     address: Annotated[
         str | None, typer.Option(help="Ray cluster to join; by default one is started on this machine.")
     ] = None,
-    raw_cells: Annotated[
-        bool,
-        typer.Option(
-            "--raw-cells",
-            help="In .csv, leave text that starts with = + - or @ as it is; by default a ' comes before it, "
-            "so that a spreadsheet does not run it.",
-        ),
-    ] = False,
+    raw_cells: RawCells = False,
     quiet: show.Quiet = False,
 ) -> None:
     """Label every segment of every review with an aspect.

@@ -1,10 +1,9 @@
 """The topic map: which aspect each topic stands for, who chose it, when and why.
 
-The paper calls it high-resolution selective mapping. As JSON: {"version": 1, "topics": fingerprint,
-"aspects": [names], "choices": [{topic, aspect, keywords, by, at, why}]}, one choice per topic, in order;
-aspect null for an unmapped topic. Version 2 may have `shares` in a suggested choice, for a topic of several
-aspects, and the choice `Not a review`. `General` is always allowed, and last. What a person chose is never
-overwritten unless told to; replaced versions are kept in map-history/.
+The paper calls it high-resolution selective mapping. As JSON: {"version", "topics": fingerprint, "aspects":
+[names], "choices": [{topic, aspect or null, keywords, by, at, why}]}, one choice per topic, in order. Version
+2 may have `shares` in a suggested choice, and the choice `Not a review`. `General` is always allowed, and
+last. What a person chose is overwritten only if told to; replaced versions are kept in map-history/.
 """
 
 from __future__ import annotations
