@@ -71,11 +71,7 @@ def command(
     The output has one row per segment: its aspect, probabilities and topic, and the input's other columns.
     """
     files = inputs if onnx else inputs[1:]
-    if not files:
-        raise typer.BadParameter(
-            "Give the run's folder, then one or more files of reviews.", param_hint="RUN FILES..."
-        )
-    check_options(model, onnx, engine, address)
+    check_options(files, model, onnx, engine, address)
     run = onnx or Path(inputs[0])
     columns = (text_column, id_column, encoding)
     if engine == "ray" or names_folder(output):
@@ -89,7 +85,13 @@ def command(
         label_file(run, model, files, Path(output), columns, raw_cells, quiet)
 
 
-def check_options(model: str | None, onnx: Path | None, engine: str, address: str | None) -> None:
+def check_options(
+    files: list[str], model: str | None, onnx: Path | None, engine: str, address: str | None
+) -> None:
+    if not files:
+        raise typer.BadParameter(
+            "Give the run's folder, then one or more files of reviews.", param_hint="RUN FILES..."
+        )
     show.check_model(model)
     if model and onnx:
         raise typer.BadParameter("Give --model or --onnx, not both.", param_hint="--model")
