@@ -3,7 +3,7 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.topicmap.by_labels import LabelledSegments, expected_scores, suggest_by_labels
+from aspectra.topicmap.by_labels import LabelledSegments, expected_scores, share_out, suggest_by_labels
 from aspectra.topicmap.topicmap import Suggestion
 
 ASPECTS = ["Image", "Sound", "Price", GENERAL]
@@ -73,3 +73,13 @@ def test_a_row_of_topics_is_needed_for_each_segment() -> None:
 def test_too_few_labelled_segments_are_refused() -> None:
     with pytest.raises(InputError, match="at least 5 labelled segments are needed"):
         suggest_by_labels(planted_segments(n=4), ASPECTS)
+
+
+def test_a_topic_that_fits_no_aspect_alone_is_shared_in_part() -> None:
+    beta = np.array([[0.8, 0.2]] * 4 + [[0.2, 0.8]] * 4)
+    member = np.array([[1, 0]] * 4 + [[1, 0], [0, 1]] * 2, dtype=bool)
+    weights = share_out(beta, member, np.array([0, 2]))
+    assert weights[0].tolist() == [1, 0]
+    assert weights[1].sum() == pytest.approx(0.5)
+    assert (weights[1] > 0).all()
+    assert not share_out(beta[:6], member[:6], np.array([0, 2]))[1].any()  # two segments are too few

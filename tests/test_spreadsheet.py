@@ -33,7 +33,10 @@ def test_a_table_edited_in_a_spreadsheet_gives_choices_of_that_person(tmp_path: 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("0,Smell", r"line 2: unknown aspect 'Smell'\. Use one of Image, Sound, General or unmapped"),
+        (
+            "0,Smell",
+            r"line 2: unknown aspect 'Smell'\. Use one of Image, Sound, General, Not a review or unmapped",
+        ),
         ("0,Image\n0,Image", "line 3: topic 0 is there twice"),
         ("9,Image", "line 2: topic must be a number from 0 to 2, got '9'"),
         ("0,Image,loud speaker", "line 2: these are not the keywords of topic 0"),

@@ -16,6 +16,7 @@ from aspectra.errors import InputError, MapError
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import free_socket, make_server, serve
 from aspectra.studio.studio import Studio
+from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.topicmap import read_map
 
 ASPECTS = ("Taste", "Noise", "Price")
@@ -209,6 +210,49 @@ def test_labels_given_on_the_page_become_a_dev_set(start: Callable[..., Client],
     assert json.loads(lines[0])["aspects"] == ["Taste"]
 
 
+def test_only_random_labels_give_an_estimate_and_the_two_kinds_are_kept_apart(
+    start: Callable[..., Client], own_run: Path
+) -> None:
+    client = start()
+    for drawn in ("doubtful", "random"):
+        question = client.ask(f"/api/question?drawn={drawn}")[1]
+        for _ in range(20):
+            sent = {"row": question["row"], "aspect": "Taste", "drawn": drawn}
+            answer = client.ask("/api/answer", sent)[1]
+            question = answer["question"]
+        state = answer["state"]
+        assert (state["estimates"], state["effect"]["n"]) == (drawn == "random", 20)
+    assert (state["own_labels"], state["random_labels"]) == (40, 20)
+    lines = (own_run / "dev.jsonl").read_text().splitlines()
+    assert [json.loads(line)["drawn"] for line in lines] == ["doubtful"] * 20 + ["random"] * 20
+    assert start(replace=False).studio.estimates
+    assert client.ask("/api/answer", {"row": 0, "aspect": "Taste", "drawn": "cleverly"})[0] == 400
+
+
+def test_an_aspect_can_be_described_and_the_run_keeps_it(start: Callable[..., Client], own_run: Path) -> None:
+    client = start()
+    status, state = client.act(
+        "describe", name="Taste", about="How it tastes.", words=["bitter"], examples=[]
+    )
+    assert (status, state["described"]) == (200, {"Taste": {"about": "How it tastes.", "words": ["bitter"]}})
+    assert aspects_of_run(own_run)[0] == Aspect("Taste", "How it tastes.", ("bitter",))
+    assert client.act("describe", name="Taste", words="bitter")[0] == 400
+    assert client.act("undo")[1]["described"] == {}
+    assert start(replace=False).studio.session.state.described == {}
+
+
+def test_shares_are_those_of_the_labels_and_leave_out_what_is_no_review(
+    start: Callable[..., Client], own_run: Path
+) -> None:
+    client = start()
+    before = client.ask("/api/state")[1]["shares"]
+    assert sum(before.values()) == pytest.approx(1)
+    _, state = client.act("assign", choices={"0": "Not a review"})
+    assert state["choices"][0]["aspect"] == "Not a review"
+    assert sum(state["shares"].values()) == pytest.approx(1)
+    assert "Not a review" not in state["shares"]
+
+
 def test_a_read_only_studio_changes_nothing(
     start: Callable[..., Client], own_run: Path, snapshot: Callable[..., Any]
 ) -> None:
@@ -224,7 +268,7 @@ def test_a_read_only_studio_changes_nothing(
 def test_done_saves_and_ends_the_server(start: Callable[..., Client], own_run: Path) -> None:
     client = start()
     status, answer, _ = client.ask("/api/done", {})
-    assert (status, answer["next"].startswith("aspectra label")) == (200, True)
+    assert (status, answer["next"].startswith("aspectra distill")) == (200, True)
     client.thread.join(5)
     assert not client.thread.is_alive()
     assert read_map(own_run / "topic_map.json").aspects == (*ASPECTS, "General")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
@@ -228,3 +228,32 @@ def test_half_of_a_character_and_a_folder_are_refused(tmp_path: Path) -> None:
     (tmp_path / "digits.json").write_text("9" * 5000)
     with pytest.raises(MapError, match=r"digits\.json is not JSON"):
         read_map(tmp_path / "digits.json")
+
+
+def test_a_shared_topic_counts_in_parts_until_a_person_decides() -> None:
+    topic_map = make_map("Sound", "Image", None)
+    shared = replace(topic_map.choices[0], by=SUGGESTION, shares=(("Sound", 0.75), ("Image", 0.25)))
+    topic_map = replace(topic_map, choices=(shared, *topic_map.choices[1:]))
+    again = TopicMap.from_dict(topic_map.to_dict())
+    assert (again, topic_map.to_dict()["version"]) == (topic_map, 2)
+    row = dict(zip(topic_map.aspects, topic_map.matrix()[0].tolist(), strict=True))
+    assert (row["Sound"], row["Image"]) == (0.75, 0.25)
+    decided = topic_map.with_choice(0, "Image", "Ada")
+    assert decided.choices[0].weights == {"Image": 1.0}
+    assert decided.to_dict()["version"] == 1
+
+
+def test_a_topic_that_is_no_review_has_no_aspect() -> None:
+    topic_map = make_map("Sound", "Image", None).with_choice(1, NOT_REVIEW, "Ada")
+    assert topic_map.not_reviews().tolist() == [False, True, False]
+    assert not topic_map.matrix()[1].any()
+    assert NOT_REVIEW not in topic_map.aspects
+    assert TopicMap.from_dict(topic_map.to_dict()) == topic_map
+
+
+@pytest.mark.parametrize("shares", [[], {"Image": 2}, {"Image": "much"}])
+def test_shares_that_are_none_are_refused(shares: Any) -> None:
+    values = make_map("Sound", "Image", None).to_dict()
+    values["choices"][0]["shares"] = shares
+    with pytest.raises(MapError, match="The shares of topic 0 must be"):
+        TopicMap.from_dict(values)

@@ -87,16 +87,19 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
         return studio.try_text((await body(request)).get("text"))
 
     async def question(request: Request) -> Any:
-        return studio.question()
+        return studio.question(request.query_params.get("drawn", "doubtful"))
 
     async def answer(request: Request) -> Any:
         sent = await body(request)
-        return studio.take_back() if sent.get("back") else studio.answer(sent.get("row"), sent.get("aspect"))
+        drawn = sent.get("drawn", "doubtful")
+        if sent.get("back"):
+            return studio.take_back(drawn)
+        return studio.answer(sent.get("row"), sent.get("aspect"), drawn)
 
     async def done(request: Request) -> Any:
         studio.session.close(finished=True)
         stop()
-        return {"next": f"aspectra label {studio.run} new.csv -o labelled.parquet"}
+        return {"next": f"aspectra distill {studio.run}"}
 
     routes = [
         Route("/api/start", api(start)), Route("/api/state", api(state)),

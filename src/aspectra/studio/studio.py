@@ -27,11 +27,13 @@ from aspectra.topicmap.gamma import answer_probabilities, no_known_words
 from aspectra.topicmap.suggest import propose_aspects
 from aspectra.topicmap.topicmap import TopicMap
 
+RANDOM, DOUBTFUL = "random", "doubtful"
+"""How a segment to label was drawn: for an estimate, or to improve the map."""
 FIRST_ESTIMATE = 20
 """With this many labels of one's own there is a first, rough estimate."""
 PREVIEWED = 10
 LONGEST_TEXT = 2_000
-Label = tuple[str, str]
+Label = tuple[str, str, str]
 """A segment and its aspect."""
 
 
@@ -53,6 +55,8 @@ class Studio:
         self.dev: effect.Dev | None = None
         self.own: list[Label] | None = None  # labels given on the page; None if a dev set was given
         self.asked: list[int] = []
+        self.estimates = True
+        """Whether the labelled segments are a random sample, so that figures on them hold for others."""
         self.card = lru_cache(None)(self._card)
 
     def use_dev(self, gold: scores.Gold) -> None:
@@ -65,13 +69,17 @@ class Studio:
         """Continue with the labels given on the page before, or start with none."""
         self.own = read_labels(self.run)
         place = {text: row for row, text in enumerate(self.sample.texts)}
-        self.asked = [place[text] for text, _ in self.own if text in place]
+        self.asked = [place[text] for text, *_ in self.own if text in place]
         self._estimate()
 
     def _estimate(self) -> None:
-        self.dev = None
-        if self.own and len(self.own) >= FIRST_ESTIMATE:
-            texts, names = zip(*self.own, strict=True)
+        """Use the labels: those drawn at random if they are enough for an estimate, or else all of them."""
+        self.dev, self.estimates = None, False
+        drawn_at_random = [label for label in self.own or () if label[2] == RANDOM]
+        self.estimates = len(drawn_at_random) >= FIRST_ESTIMATE
+        used = drawn_at_random if self.estimates else self.own
+        if used and len(used) >= FIRST_ESTIMATE:
+            texts, names, _ = zip(*used, strict=True)
             self.use_dev(scores.Gold(texts, tuple(frozenset([name]) for name in names)))
 
     @property
@@ -95,7 +103,7 @@ class Studio:
             "run": self.run.resolve().name, "place": str(self.run), "fingerprint": self.topic_map.topics,
             "topics": topics, "map": self.session.path.name, "by": self.session.by,
             "read_only": self.session.read_only, "notice": self.session.notice,
-            "proposals": self.proposals(), "state": self.state(),
+            "proposals": self.proposals(), "student": rundir.has_student(self.run), "state": self.state(),
         }  # fmt: skip
 
     def proposals(self) -> list[dict[str, Any]]:
@@ -120,9 +128,23 @@ class Studio:
             "undo": session.done[-1]["label"] if session.done else None,
             "redo": session.undone[-1]["label"] if session.undone else None,
             "effect": effect.present(self.dev, self.topic_map, state.aliases) if self.dev else None,
+            "estimates": self.estimates,
             "own_labels": None if self.own is None else len(self.own), "enough_labels": FIRST_ESTIMATE,
+            "random_labels": sum(drawn == RANDOM for *_, drawn in self.own or ()),
+            "shares": self.label_shares(), "notes": self.suggester.notes(state), "described": state.described,
             "agreement": self.agreement(),
         }  # fmt: skip
+
+    def label_shares(self) -> dict[str, float]:
+        """Return the share of each aspect in the labels that this map gives, on the sample; no reviews left out."""
+        if not self.topic_map.mapped:
+            return {}
+        matrix, names = self.topic_map.matrix(), self.topic_map.aspects
+        gamma, _ = answer_probabilities(self.sample.beta, names, matrix, self.shares)
+        beta = self.sample.beta
+        review = beta[:, self.topic_map.not_reviews()].sum(1) <= (beta @ matrix).max(1)
+        counts = np.bincount(gamma.argmax(1)[review], minlength=len(names))
+        return {name: float(count / max(1, review.sum())) for name, count in zip(names, counts, strict=True)}
 
     def agreement(self) -> dict[str, Any] | None:
         """Compare this map with the others' or, if it is the map in use, the others' with each other.
@@ -198,14 +220,22 @@ class Studio:
             for row, pieces in enumerate(attended(self.detector.fitted_, texts))
         ]  # fmt: skip
 
-    def question(self) -> dict[str, Any] | None:
-        """Return the segment whose label would help most."""
-        row = evidence.next_question(self.sample.beta, self.topic_map.matrix(), self.asked)
+    def question(self, drawn: str = DOUBTFUL) -> dict[str, Any] | None:
+        """Return a random segment, for an estimate, or the one whose label would help most."""
+        if drawn == RANDOM:  # the sample is in random order
+            asked = set(self.asked)
+            row = next((row for row in range(len(self.sample)) if row not in asked), None)
+        else:
+            row = evidence.next_question(self.sample.beta, self.topic_map.matrix(), self.asked)
         if row is None:
             return None
-        return {"row": row, **self._labelled([self.sample.texts[row]], self.sample.beta[[row]])[0]}
+        return {
+            "row": row,
+            "drawn": drawn,
+            **self._labelled([self.sample.texts[row]], self.sample.beta[[row]])[0],
+        }
 
-    def answer(self, row: Any, aspect: Any) -> dict[str, Any]:
+    def answer(self, row: Any, aspect: Any, drawn: Any = DOUBTFUL) -> dict[str, Any]:
         """Keep a label for a segment, or skip it (None), and return the state and the next question."""
         if self.own is None or self.session.read_only:
             raise MapError(
@@ -213,27 +243,29 @@ class Studio:
             )
         if type(row) is not int or not 0 <= row < len(self.sample):
             raise InputError(f"No segment {row!r}.")
+        if drawn not in (RANDOM, DOUBTFUL):
+            raise InputError(f"A segment is drawn {RANDOM} or {DOUBTFUL}, not {drawn!r}.")
         if aspect is not None and aspect not in self.topic_map.aspects:
             raise MapError(f"There is no aspect {aspect!r}. Add it first.")
         if aspect is not None:
-            self._keep_labels(lambda labels: [*labels, (self.sample.texts[row], aspect)])
+            self._keep_labels(lambda labels: [*labels, (self.sample.texts[row], aspect, drawn)])
         self.asked.append(row)
-        return {"question": self.question(), "state": self.state()}
+        return {"question": self.question(drawn), "state": self.state()}
 
-    def take_back(self) -> dict[str, Any]:
+    def take_back(self, drawn: str = DOUBTFUL) -> dict[str, Any]:
         """Forget the last label and ask again."""
         if self.own:
             last = self.own[-1]
             self._keep_labels(lambda labels: [label for label in labels if label != last])
             self.asked = [row for row in self.asked if self.sample.texts[row] != last[0]]
-        return {"question": self.question(), "state": self.state()}
+        return {"question": self.question(drawn), "state": self.state()}
 
     def _keep_labels(self, change: Callable[[list[Label]], list[Label]]) -> None:
         """Change the labels in the file, where another page may have added some."""
         with self.session.locked():
             self.session.check_disk()
             labels = change(read_labels(self.run))
-            rows = ({"text": text, "aspects": [name]} for text, name in labels)
+            rows = ({"text": text, "aspects": [name], "drawn": drawn} for text, name, drawn in labels)
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             write_atomic(self.run / rundir.DEV, "".join(lines).encode())
         self.own = labels
@@ -241,9 +273,13 @@ class Studio:
 
 
 def read_labels(run: Path) -> list[Label]:
-    """Return the labels given on the page before: segments with their aspects."""
+    """Return the labels given on the page before; those of older versions were drawn as doubtful."""
     path = run / rundir.DEV
     if not path.exists() or not path.stat().st_size:
         return []
     gold = scores.read_gold(path)
-    return [(text, min(aspects)) for text, aspects in zip(gold.texts, gold.aspects, strict=True)]
+    lines = [line for line in path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+    drawn = [RANDOM if json.loads(line).get("drawn") == RANDOM else DOUBTFUL for line in lines]
+    return [
+        (text, min(aspects), how) for text, aspects, how in zip(gold.texts, gold.aspects, drawn, strict=True)
+    ]

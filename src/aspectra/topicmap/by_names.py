@@ -159,7 +159,7 @@ def suggest_by_names(
     by_name = topic_shares(sample, first_opinion(sample.features, evidence, general))
     sizes = np.bincount(sample.topic, minlength=len(topics.items))
     near = NearestWords(topics, evidence, general, sample)
-    weights = topic_weights(shares, learned)
+    weights = topic_weights(shares, np.array([learned.shares[name] for name in learned.aspects]))
     suggestions = []
     for topic, size in enumerate(sizes.tolist()):
         clear = size >= FEW and is_clear(shares[topic], by_name[topic])
@@ -186,10 +186,12 @@ def topic_shares(sample: NamesSample, answer: np.ndarray) -> np.ndarray:
     return np.asarray(counts / counts.sum(1, keepdims=True))
 
 
-def topic_weights(shares: np.ndarray, learned: Learned) -> np.ndarray:
-    """Return K×A: how far each topic speaks of which aspect, against all segments; small ones are zero."""
-    usual = np.maximum([learned.shares[name] for name in learned.aspects], 1e-3)
-    weights = normalise(shares / usual**PRIOR_POWER)
+def topic_weights(shares: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """Return how far topics speak of which aspect: their shares (K×A) against those of all segments (A).
+
+    Small ones are zero.
+    """
+    weights = normalise(shares / np.maximum(usual, 1e-3) ** PRIOR_POWER)
     kept = weights >= np.minimum(LEAST, weights.max(1, keepdims=True))
     return np.asarray(normalise(np.where(kept, weights, 0)))
 

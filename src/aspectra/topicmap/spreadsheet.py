@@ -10,7 +10,7 @@ import csv
 import io
 from pathlib import Path
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
 from aspectra.rundir import write_atomic
 from aspectra.text.rows import find_delimiter
@@ -90,7 +90,7 @@ def row_aspect(row: dict[str, str], current: TopicMap, place: str) -> str | None
     name = row["aspect"].strip()
     if name.casefold() in ("", UNMAPPED):
         return None
-    spelling = {known.casefold(): known for known in (*current.aspects, GENERAL)}
+    spelling = {known.casefold(): known for known in (*current.aspects, GENERAL, NOT_REVIEW)}
     if name.casefold() not in spelling:
         raise MapError(
             f"{place}: unknown aspect {name!r}. Use one of {', '.join(spelling.values())} or {UNMAPPED}."

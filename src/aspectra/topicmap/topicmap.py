@@ -42,7 +42,7 @@ class Choice:
     """The aspect of one topic, None if it is unmapped.
 
     `by` is "suggestion" or a person's name, `at` a time as ISO 8601 in UTC. `shares` are of a suggestion
-    only: (aspect, weight) pairs of a topic that speaks of several; the weights sum to 1.
+    only: (aspect, weight) pairs of a topic that speaks of several; the weights sum to 1, or less.
     """
 
     topic: int
@@ -163,7 +163,7 @@ class TopicMap:
         return same and mark in (self.fingerprint, self.fingerprint_of(aspects))
 
     def matrix(self) -> np.ndarray:
-        """Return K×A, float32, rows that sum to 1; the row of an unmapped topic is all zero."""
+        """Return K×A, float32, rows that sum to 1 or less; the row of an unmapped topic is all zero."""
         column = {aspect: number for number, aspect in enumerate(self.aspects)}
         result = np.zeros((len(self.choices), len(self.aspects)), dtype=np.float32)
         for choice in self.choices:

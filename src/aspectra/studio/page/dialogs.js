@@ -12,6 +12,8 @@ export const RULES = [
   ["Meaningless", "The keywords have nothing to do with each other: leave the topic out."],
 ];
 
+const MEANING = "General is an answer of its own; a topic that is left out takes no part in any answer; sentences of a topic that is not a review are marked, and left out of shares.";
+
 function open(title, content, className = "") {
   const dialog = byId("dialog");
   dialog.className = `dialog ${className}`;
@@ -30,6 +32,7 @@ export function help() {
   open("Help", h("div", { class: "columns" },
     h("section", {}, h("h3", {}, "Keys"), h("dl", { class: "keys" }, keys)),
     h("section", {}, h("h3", {}, "The four rules"), h("ol", { class: "rules" }, rules),
+      h("p", { class: "quiet" }, MEANING),
       h("p", { class: "quiet" }, "An open topic uses the suggestion until you decide. Every choice is saved at once. You can undo as far back as you like, also after a reload."),
       h("p", { class: "quiet" }, "Underlined words counted most for the model. A change of F1 in grey may be chance: there are too few labelled segments to tell."))), "wide");
 }
@@ -71,6 +74,23 @@ export function addAspect() {
     h("div", { class: "chips" }, chips)));
 }
 
+// What is said of an aspect beside its name; the run keeps it in aspects.toml.
+function description(name) {
+  const said = store.state.described[name] ?? {};
+  const field = (label, key, rows, value, hint) => {
+    const box = h("textarea", { name: key, rows, dir: "auto", "aria-label": label, placeholder: hint });
+    box.value = value;
+    return h("label", { class: "field" }, h("span", { class: "quiet" }, label), box);
+  };
+  const parts = (text, by) => text.split(by).map((part) => part.trim()).filter(Boolean);
+  return form([
+    field("About", "about", "2", said.about ?? "", "A sentence: what is it about?"),
+    field("Words", "words", "2", (said.words ?? []).join(", "), "picture, screen, color"),
+    field("Examples", "examples", "3", (said.examples ?? []).join("\n"), "One sentence per line"),
+  ], "Keep description", ({ about, words, examples }) =>
+    act({ kind: "describe", name, about: about.value.trim(), words: parts(words.value, ","), examples: parts(examples.value, "\n") }));
+}
+
 export function editAspect(name) {
   if (store.run.read_only) return;
   const specific = store.state.aspects.filter(({ hue }) => hue !== null);
@@ -83,6 +103,7 @@ export function editAspect(name) {
   const button = (label, action, disabled = false) => h("button", { type: "button", disabled, onclick: done(action) }, label);
   open("Edit aspect", h("div", {},
     form(input, "Rename", ({ to: { value } }) => value.trim() !== name && act({ kind: "rename", name, to: value.trim() })),
+    description(name),
     h("div", { class: "swatches", role: "group", "aria-label": "Colour" }, colours),
     h("div", { class: "buttons spread" },
       button("Move up", { kind: "move", name, place: at - 1 }, at === 0),

@@ -22,7 +22,7 @@ export function fill(container, ...children) {
 }
 
 export const hueOf = (state, name) => {
-  if (name === null) return "none";
+  if (name === null || name === "Not a review") return "none";
   const found = state.aspects.find((aspect) => aspect.name === name);
   return found && found.hue !== null ? String(found.hue) : "general";
 };

@@ -9,10 +9,10 @@ const NAMES = { f1_micro: ["micro", "F1 micro: every segment counts the same"], 
 const figure = (value) => (100 * value).toFixed(1);
 
 export function drawEffect() {
-  const { effect, own_labels, enough_labels } = store.state;
+  const { effect, own_labels, enough_labels, estimates, random_labels } = store.state;
   if (!effect) return fill(byId("effect"), h("header", {}, h("h2", {}, "Effect")), offer(own_labels, enough_labels));
   const more = own_labels === null || store.run.read_only ? null
-    : h("p", { class: "hint" }, "A first estimate, on difficult segments: expect higher scores on others. ", h("button", { class: "link", "data-key": "label", onclick: label }, "Label more"));
+    : h("p", { class: "hint" }, estimates ? `Expected on new segments: the labels are ${random_labels} random ones. ` : `No estimate: these are doubtful segments, others are easier. ${enough_labels} random ones give one. `, more_labels());
   fill(byId("effect"),
     h("header", {}, h("h2", {}, "Effect"), h("span", { class: "quiet" }, `F1 on ${effect.n} labelled segments`)),
     h("div", { class: "figures", role: "group", "aria-label": "F1 shown on the choices" }, Object.keys(NAMES).map((name) => number(name, effect))),
@@ -32,10 +32,15 @@ function unmappedGold(labels) {
   return names.length ? h("p", { class: "hint warn", dir: "auto" }, `In the labels, but not among the aspects, so always wrong: ${names.join(", ")}.`) : null;
 }
 
+const more_labels = () => [
+  h("button", { class: "link", "data-key": "label random", onclick: () => label("random") }, "Random segments"), " for the estimate, ",
+  h("button", { class: "link", "data-key": "label doubtful", onclick: () => label("doubtful") }, "doubtful ones"), " to improve.",
+];
+
 function offer(count, enough) {
   if (count === null || store.run.read_only) return h("p", { class: "hint" }, "No labelled segments.");
-  const text = count ? `${count} labelled; a first estimate needs ${enough}.` : `Label ${enough} to 50 segments to see what each choice does. The most useful ones come first.`;
-  return h("div", {}, h("p", { class: "hint" }, text), h("button", { class: "wide-button", "data-key": "label", onclick: label }, count ? "Continue labelling" : "Label some segments"));
+  const text = count ? `${count} labelled; a first estimate needs ${enough}.` : `Label ${enough} to 50 segments to see what each choice does, and how good the map is.`;
+  return h("div", {}, h("p", { class: "hint" }, text), h("button", { class: "wide-button", "data-key": "label", onclick: () => label("random") }, count ? "Continue labelling" : "Label some segments"), h("p", { class: "hint" }, more_labels()));
 }
 
 function confusion({ aspects, confusion: counts, f1 }) {

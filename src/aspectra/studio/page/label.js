@@ -1,25 +1,30 @@
 // Label segments, one after another, with the same keys as topics.
 
 import { get, post } from "./api.js";
-import { options } from "./aspects.js";
+import { NOT_REVIEW, options } from "./aspects.js";
 import { byId, dot, fill, h, keycap, segment } from "./dom.js";
 import { look, notice, store, update } from "./store.js";
 
-export async function label() {
+let drawn = "random";
+
+export async function label(how = "random") {
+  drawn = how;
   if (store.state.aspects.length < 2) return notice("Add aspects first.");
   const dialog = byId("dialog");
   dialog.className = "dialog wide labelling";
   dialog.onclose = () => { dialog.onkeydown = null; look(); };
-  show(await get("api/question"));
+  show(await get(`api/question?drawn=${drawn}`));
   if (!dialog.open) dialog.showModal();
 }
 
 function show(question) {
   const dialog = byId("dialog");
-  const { own_labels, enough_labels } = store.state;
+  const { own_labels, random_labels, enough_labels } = store.state;
   const close = h("button", { class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×");
-  const count = `${own_labels} labelled${own_labels < enough_labels ? `, ${enough_labels} give a first estimate` : ""}`;
-  const choose = options().filter(({ name }) => name !== null).map(({ name, label: text, hue, key }) =>
+  const count = drawn === "random"
+    ? `Random segments, for an estimate: ${random_labels} labelled${random_labels < enough_labels ? `, ${enough_labels} give a first one` : ""}`
+    : `Doubtful segments, to improve the map: ${own_labels - random_labels} labelled`;
+  const choose = labelOptions().map(({ name, label: text, hue, key }) =>
     h("button", { class: "choice", "data-hue": hue, "data-key": `label ${name}`, onclick: () => send({ row: question.row, aspect: name }) }, keycap(key), dot(hue), h("span", { class: "name", dir: "auto" }, text)));
   const skip = h("button", { onclick: () => send({ row: question.row, aspect: null }), "data-key": "skip" }, "Not sure", keycap("X"));
   const back = h("button", { onclick: () => send({ back: true }), disabled: !own_labels, "data-key": "back" }, "Undo", keycap("U"));
@@ -30,10 +35,14 @@ function show(question) {
   if (!dialog.contains(document.activeElement)) dialog.focus(); // else keys would go nowhere
 }
 
+const labelOptions = () => options().filter(({ name }) => name !== null && name !== NOT_REVIEW);
+
 function press(event, question) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const key = event.key.toUpperCase();
-  const option = question && options().find((one) => one.name !== null && one.key === key);
+  const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
+  const wanted = digit && event.shiftKey && !/^[1-9]$/.test(event.key) ? `⇧${digit}` : digit ?? key;
+  const option = question && labelOptions().find((one) => one.key === wanted);
   if (option) send({ row: question.row, aspect: option.name });
   else if (key === "X" && question) send({ row: question.row, aspect: null });
   else if (key === "U") send({ back: true });
@@ -43,7 +52,7 @@ function press(event, question) {
 
 async function send(answer) {
   try {
-    const { question, state } = await post("api/answer", answer);
+    const { question, state } = await post("api/answer", { ...answer, drawn });
     update({ state });
     show(question);
   } catch (error) {
