@@ -17,6 +17,7 @@ from aspectra.scores import Gold
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import free_socket, make_server, serve
 from aspectra.studio.studio import Studio
+from aspectra.topicmap.aspects import aspects_of_run
 from aspectra.topicmap.topicmap import read_map
 
 api = pytest.importorskip("playwright.sync_api")
@@ -94,7 +95,7 @@ def test_a_whole_map_by_keyboard_alone(open_page: Callable[..., OpenPage]) -> No
     page.keyboard.press("a")
     page.keyboard.type("Taste, Noise, Price")
     page.keyboard.press("Enter")
-    expect(page.locator("#aspects li")).to_have_count(5)
+    expect(page.locator("#aspects li")).to_have_count(6)
     for key in "123gxs12g3x21s1g":
         page.keyboard.press(key)
     expect(page.locator("#progress")).to_have_text("16 of 16 decided")
@@ -191,7 +192,7 @@ def hostile(studio: Studio) -> None:
     """Put hostile words into everything that the page shows."""
     topics = studio.detector.topics_
     items = tuple(replace(item, keywords=(HOSTILE, *item.keywords[1:])) for item in topics.items)
-    studio.detector.topics_ = replace(topics, items=items)
+    studio.detector.fitted_ = replace(studio.detector.fitted_, topics=replace(topics, items=items))
     studio.sample.texts[:] = [HOSTILE] * len(studio.sample)
 
 
@@ -241,14 +242,14 @@ def test_aspects_are_renamed_recoloured_moved_and_deleted(open_page: Callable[..
     here = open_page()
     page = here.open()
     page.locator("#aspects button.name", has_text="Noise").click()
-    page.get_by_label("Name").fill("Taste")
+    page.get_by_label("Name", exact=True).fill("Taste")
     page.keyboard.press("Enter")
     expect(page.locator("#notice")).to_contain_text("There is an aspect 'Taste' already")
     for name, button in (("Noise", "Move up"), ("Noise", "Colour 8"), ("Price", "Delete")):
         page.locator("#aspects button.name", has_text=name).click()
         page.get_by_role("button", name=button, exact=True).click()
         here.settle(page)
-    expect(page.locator("#aspects .name")).to_have_text(["Noise", "Taste", "General", "Leave out"])
+    expect(page.locator("#aspects .name")).to_have_text(["Noise", "Taste", "General", "Leave out", "Not a review"])
     expect(page.locator("#aspects li").first).to_have_attribute("data-hue", "7")
 
 
@@ -297,7 +298,7 @@ def test_a_finished_map_opens_read_only(
 def test_done_ends_the_server_and_says_what_comes_next(open_page: Callable[..., OpenPage]) -> None:
     page = open_page().open()
     page.get_by_role("button", name="Done").click()
-    expect(page.locator("dialog")).to_contain_text("aspectra label")
+    expect(page.locator("dialog")).to_contain_text("aspectra distill")
 
 
 @pytest.mark.parametrize("words", [("القهوة", "لذيذة", "جدا"), ("コーヒー", "美味しい", "静か")])
@@ -307,7 +308,7 @@ def test_other_scripts_are_shown_in_their_direction(
     def change(studio: Studio) -> None:
         topics = studio.detector.topics_
         items = tuple(replace(item, keywords=(*words, *item.keywords[3:])) for item in topics.items)
-        studio.detector.topics_ = replace(topics, items=items)
+        studio.detector.fitted_ = replace(studio.detector.fitted_, topics=replace(topics, items=items))
         studio.sample.texts[:] = [" ".join(words) + "."] * len(studio.sample)
 
     page = open_page(change=change).open()
@@ -339,3 +340,70 @@ def test_every_control_has_a_name_for_a_screen_reader(open_page: Callable[..., O
     assert nameless == 0
     assert page.locator("#announce").get_attribute("aria-live") == "polite"
     assert json.loads(page.evaluate("JSON.stringify([...document.querySelectorAll('h1')].length)")) == 1
+
+
+def test_an_aspect_is_described_on_the_page(open_page: Callable[..., OpenPage], own_run: Path) -> None:
+    here = open_page()
+    page = here.open()
+    page.locator("#aspects button.name", has_text="Taste").click()
+    page.get_by_label("About").fill("How the coffee tastes.")
+    page.get_by_label("Words").fill("bitter, crema")
+    page.get_by_label("Examples").fill("It tastes burnt.\nGreat flavor.")
+    page.get_by_role("button", name="Keep description").click()
+    here.settle(page)
+    told = aspects_of_run(own_run)[0]
+    assert (told.words, told.examples) == (("bitter", "crema"), ("It tastes burnt.", "Great flavor."))
+    assert page.errors == []
+
+
+def test_an_aspect_that_nothing_speaks_of_is_said_on_the_page(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page(aspects=("Taste", "xqz")).open()
+    expect(page.locator("#aspects")).to_contain_text("Nothing speaks of xqz")
+
+
+def test_a_topic_can_be_called_no_review(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page()
+    page = here.open()
+    first = card_topic(page)
+    page.keyboard.press("z")
+    here.settle(page)
+    assert here.aspects()[first] == "Not a review"
+    page.keyboard.press("?")
+    expect(page.locator("dialog")).to_contain_text("not a review are marked")
+
+
+def test_random_and_doubtful_segments_are_labelled_with_digits_and_shift(
+    open_page: Callable[..., OpenPage], own_run: Path
+) -> None:
+    names = tuple(
+        word.title() for word in "taste noise price design service pump crema tray milk cup water".split()
+    )
+    here = open_page(aspects=names)
+    page = here.open()
+    page.locator("[data-key='label random']").click()
+    expect(page.locator("dialog")).to_contain_text("Random segments, for an estimate: 0 labelled")
+    page.keyboard.press("Shift+Digit1")
+    expect(page.locator("dialog")).to_contain_text("for an estimate: 1 labelled")
+    page.keyboard.press("2")
+    expect(page.locator("dialog")).to_contain_text("for an estimate: 2 labelled")
+    page.keyboard.press("Escape")
+    page.locator("[data-key='label doubtful']").click()
+    expect(page.locator("dialog")).to_contain_text("to improve the map: 0 labelled")
+    page.keyboard.press("1")
+    expect(page.locator("dialog")).to_contain_text("to improve the map: 1 labelled")
+    rows = [json.loads(line) for line in (own_run / "dev.jsonl").read_text().splitlines()]
+    kept = [(row["aspects"][0], row["drawn"]) for row in rows]
+    assert kept == [(names[9], "random"), (names[1], "random"), (names[0], "doubtful")]
+
+
+def test_a_large_confusion_matrix_fits_its_panel(open_page: Callable[..., OpenPage], sample: Sample) -> None:
+    names = tuple(
+        word.title() for word in "taste noise price design service pump crema tray milk cup water".split()
+    )
+    texts = tuple(sample.gold["text"][:66])
+    gold = Gold(texts, tuple(frozenset([names[row % len(names)]]) for row in range(len(texts))))
+    here = open_page(aspects=names, change=lambda studio: studio.use_dev(gold))
+    page = here.open()
+    expect(page.locator(".confusion")).to_be_visible()
+    panel, table = (page.locator(place).bounding_box() for place in ("#effect", ".confusion"))
+    assert table["x"] + table["width"] <= panel["x"] + panel["width"]

@@ -45,17 +45,18 @@ function offer(count, enough) {
 
 function confusion({ aspects, confusion: counts, f1 }) {
   const key = (name, place) => (name === "General" ? "G" : keyOf(place + 1) || "·");
-  const head = h("tr", {}, h("td", {}), aspects.map((name, place) => h("th", { scope: "col", title: name }, h("abbr", { title: name, "aria-label": name }, key(name, place)))), h("th", { scope: "col" }, "F1"));
+  const answered = aspects.slice(0, store.state.aspects.length); // the others are in the labels only
+  const head = h("tr", {}, h("td", {}), answered.map((name, place) => h("th", { scope: "col", title: name }, h("abbr", { title: name, "aria-label": name }, key(name, place)))), h("th", { scope: "col" }, "F1"));
   const rows = counts.map((row, gold) => {
     const total = Math.max(1, row.reduce((sum, value) => sum + value, 0));
-    const cells = row.map((value, answer) => {
+    const cells = row.slice(0, answered.length).map((value, answer) => {
       const cell = h("td", { class: gold === answer ? "right" : value ? "wrong" : "", title: `labelled ${aspects[gold]}, answered ${aspects[answer]}: ${value}` }, value ? String(value) : "");
       cell.style.setProperty("--part", String(Math.round((100 * value) / total)));
       return cell;
     });
     return h("tr", {}, h("th", { scope: "row", title: aspects[gold] }, dot(hueOf(store.state, aspects[gold])), h("span", { dir: "auto" }, aspects[gold])), cells, h("td", { class: "f1" }, percent(f1[gold], 0).replace(" %", "")));
   });
-  return h("div", { class: "scroll" }, h("table", { class: "confusion" }, h("caption", {}, "Labelled ", h("span", { "aria-hidden": "true" }, "↓"), " and answered ", h("span", { "aria-hidden": "true" }, "→")), h("thead", {}, head), h("tbody", {}, rows)));
+  return h("div", { class: "scroll" }, h("table", { class: answered.length > 10 ? "confusion many" : "confusion" }, h("caption", {}, "Labelled ", h("span", { "aria-hidden": "true" }, "↓"), " and answered ", h("span", { "aria-hidden": "true" }, "→")), h("thead", {}, head), h("tbody", {}, rows)));
 }
 
 export function drawAgreement() {
