@@ -136,7 +136,7 @@ class Studio:
         }  # fmt: skip
 
     def label_shares(self) -> dict[str, float]:
-        """Return the share of each aspect in the labels that this map gives, on the sample; no reviews left out."""
+        """Return each aspect's share of the labels that this map gives; what is no review does not count."""
         if not self.topic_map.mapped:
             return {}
         matrix, names = self.topic_map.matrix(), self.topic_map.aspects
