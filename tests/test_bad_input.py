@@ -303,7 +303,7 @@ def test_settings_of_a_newer_version(refused: Callable[..., str], own_run: Path,
     ("change", "message"),
     [
         ({"topics": "0123456789abcdef"}, "was made for other topics. Map them again: aspectra map"),
-        ({"version": 99}, "The topic map has version 99, this program reads 1. Update aspectra."),
+        ({"version": 99}, "The topic map has version 99, this program reads 1 to 2. Update aspectra."),
         ({"aspects": ["Smell"]}, "Unknown aspect"),
     ],
 )

@@ -72,7 +72,7 @@ def test_clear_is_what_most_segments_say_and_the_names_alone_too() -> None:
 
 def test_a_topic_of_general_is_not_called_clear() -> None:
     shares, weights = np.array([0.1, 0.9]), np.array([0.0, 1.0])
-    one = suggest_topic(3, ["Taste", GENERAL], shares, weights, lambda topic, aspect: [], True)  # type: ignore[arg-type]
+    one = suggest_topic(3, ["Taste", GENERAL], shares, weights, lambda topic, aspect: [], True)
     assert (one.aspect, one.flag, one.shares) == (GENERAL, "general", ())
 
 

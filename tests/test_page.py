@@ -24,6 +24,7 @@ api = pytest.importorskip("playwright.sync_api")
 expect = api.expect
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
+ELEVEN = ("Taste", "Noise", "Price", "Design", "Service", "Pump", "Crema", "Tray", "Milk", "Cup", "Water")
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><b>bold</b>"
 
 
@@ -313,11 +314,8 @@ def test_other_scripts_are_shown_in_their_direction(
         studio.sample.texts[:] = [" ".join(words) + "."] * len(studio.sample)
 
     page = open_page(change=change).open()
-    expected = "rtl" if words[0] == "القهوة" else "ltr"
-    assert (
-        page.locator("#card .segment").first.evaluate("element => getComputedStyle(element).direction")
-        == expected
-    )
+    direction = page.locator("#card .segment").first.evaluate("one => getComputedStyle(one).direction")
+    assert direction == ("rtl" if words[0] == "القهوة" else "ltr")
     expect(page.locator(".keywords")).to_contain_text(words[0])
 
 
@@ -376,11 +374,7 @@ def test_a_topic_can_be_called_no_review(open_page: Callable[..., OpenPage]) -> 
 def test_random_and_doubtful_segments_are_labelled_with_digits_and_shift(
     open_page: Callable[..., OpenPage], own_run: Path
 ) -> None:
-    names = tuple(
-        word.title() for word in "taste noise price design service pump crema tray milk cup water".split()
-    )
-    here = open_page(aspects=names)
-    page = here.open()
+    page = open_page(aspects=ELEVEN).open()
     page.locator("[data-key='label random']").click()
     expect(page.locator("dialog")).to_contain_text("Random segments, for an estimate: 0 labelled")
     page.keyboard.press("Shift+Digit1")
@@ -394,17 +388,13 @@ def test_random_and_doubtful_segments_are_labelled_with_digits_and_shift(
     expect(page.locator("dialog")).to_contain_text("to improve the map: 1 labelled")
     rows = [json.loads(line) for line in (own_run / "dev.jsonl").read_text().splitlines()]
     kept = [(row["aspects"][0], row["drawn"]) for row in rows]
-    assert kept == [(names[9], "random"), (names[1], "random"), (names[0], "doubtful")]
+    assert kept == [(ELEVEN[9], "random"), (ELEVEN[1], "random"), (ELEVEN[0], "doubtful")]
 
 
 def test_a_large_confusion_matrix_fits_its_panel(open_page: Callable[..., OpenPage], sample: Sample) -> None:
-    names = tuple(
-        word.title() for word in "taste noise price design service pump crema tray milk cup water".split()
-    )
     texts = tuple(sample.gold["text"][:66])
-    gold = Gold(texts, tuple(frozenset([names[row % len(names)]]) for row in range(len(texts))))
-    here = open_page(aspects=names, change=lambda studio: studio.use_dev(gold))
-    page = here.open()
+    gold = Gold(texts, tuple(frozenset([ELEVEN[row % 11]]) for row in range(len(texts))))
+    page = open_page(aspects=ELEVEN, change=lambda studio: studio.use_dev(gold)).open()
     expect(page.locator(".confusion")).to_be_visible()
     panel, table = (page.locator(place).bounding_box() for place in ("#effect", ".confusion"))
     assert table["x"] + table["width"] <= panel["x"] + panel["width"]

@@ -42,7 +42,7 @@ def command(
     quiet: show.Quiet = False,
     **settings: Any,
 ) -> None:
-    """Make a student: it learns from the aspects' names, your map, and labels if you have some.
+    """Make a student that learns from names, your map and labels.
 
     From then on, aspectra label answers with it.
     """

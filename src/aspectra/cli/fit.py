@@ -38,7 +38,9 @@ def command(
 
     with show.stages(STAGE_LABELS, quiet) as progress:
         detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
-    rundir.write_json(run / rundir.INPUTS, files)
+    given = run / rundir.INPUTS
+    if not given.exists() or rundir.read_json(given) != files:
+        rundir.write_json(given, files)
     for line in source.skipped.summary():
         show.note(line)  # also with --quiet: rows are missing from the result
     corpus = detector.corpus_
