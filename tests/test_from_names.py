@@ -20,7 +20,7 @@ from aspectra.rundir import ASPECTS, INPUTS, STUDENT, write_json
 from aspectra.scores import Gold
 from aspectra.student.card import Card
 from aspectra.student.distill import joined
-from aspectra.student.from_names import decided, train_linear
+from aspectra.student.from_names import decided, labelled_segments, train_linear
 from aspectra.student.linear import LinearStudent
 from aspectra.topicmap.aspects import Aspect
 
@@ -88,6 +88,18 @@ def test_only_what_a_person_decided_is_respected(linear_run: Path) -> None:
         topic_map.with_choice(3, "Price", "Ada").with_choice(5, None, "Ada").with_choice(0, GENERAL, "Ada")
     )
     assert decided(chosen, names) == {0: 4, 3: 3, 5: None}
+
+
+def test_labelled_segments_that_made_the_map_count_as_they_are(linear_run: Path, known: Gold) -> None:
+    detector = AspectDetector.load(linear_run)
+    names = [Aspect(name) for name in LINEAR_ASPECTS[:4]]
+    assert labelled_segments(detector.topic_map_, names) is None
+    by_dev = detector.suggest_map(dev=known).topic_map_
+    counts = labelled_segments(by_dev, names)
+    assert counts is not None
+    totals = [sum((name in said) / len(said) for said in known.aspects) for name in LINEAR_ASPECTS]
+    np.testing.assert_allclose(counts.sum(0), totals, atol=0.1)
+    assert decided(by_dev, names) == {}
 
 
 def test_without_general_in_the_map_it_is_never_answered(

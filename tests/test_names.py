@@ -66,6 +66,21 @@ def test_a_persons_choice_moves_the_segments_of_the_topic() -> None:
     assert after.mean() > before.mean() + 0.05
 
 
+def test_labelled_segments_of_a_topic_count_beside_what_its_others_say() -> None:
+    segments, _ = plant()
+    opinion = learn(segments).targets
+    before = map_topics(segments.beta, opinion)
+    counts = np.zeros((N_TOPICS, 3))
+    counts[0] = 0, 8, 2
+    after = map_topics(segments.beta, opinion, labelled=counts)
+    assert before[0, 1] < after[0, 1] < 0.8  # towards four in five, and not all the way
+    np.testing.assert_allclose(after[1:], before[1:])
+    counts[0, 2] = 0  # no label is General: its part is what it was
+    without = map_topics(segments.beta, opinion, labelled=counts)
+    assert without[0, 2] == pytest.approx(before[0, 2])
+    assert without[0, 1] > before[0, 1]
+
+
 def test_a_topic_left_out_says_what_all_segments_say() -> None:
     segments, _ = plant()
     opinion = softmax(np.random.default_rng(0).normal(size=(N, 3)))

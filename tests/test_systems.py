@@ -88,10 +88,10 @@ def test_the_student_beats_the_majority_whatever_it_is_told(
 def test_the_student_answers_as_a_distilled_run_labels(task: Task, encoder: str, tmp_path: Path) -> None:
     run = tmp_path / "run"
     task.teacher.save(run)
-    distill(run, linear(encoder, NAMES).student_config())  # the map of this run is only suggested
+    distill(run, linear(encoder, DEV_MAP).student_config())  # the map of this run is made by dev
     labels = load(run).label_segments(TEXTS)
     wanted = labels.select(f"p_{aspect}" for aspect in task.aspects).to_numpy()
-    np.testing.assert_allclose(linear(encoder, NAMES).fit(task).probabilities(TEXTS), wanted, atol=1e-5)
+    np.testing.assert_allclose(linear(encoder, DEV_MAP).fit(task).probabilities(TEXTS), wanted, atol=1e-5)
 
 
 def test_the_less_similar_half_is_general_without_a_fit(task: Task, encoder: str) -> None:

@@ -15,6 +15,7 @@ from aspectra.topicmap.topicmap import (
     TopicMap,
     merge,
     read_map,
+    respell,
     write_map,
 )
 
@@ -251,9 +252,20 @@ def test_a_topic_that_is_no_review_has_no_aspect() -> None:
     assert TopicMap.from_dict(topic_map.to_dict()) == topic_map
 
 
-@pytest.mark.parametrize("shares", [[], {"Image": 2}, {"Image": "much"}])
-def test_shares_that_are_none_are_refused(shares: Any) -> None:
+@pytest.mark.parametrize("name", ["shares", "labelled"])
+@pytest.mark.parametrize("numbers", [[], {"Image": -2}, {"Image": "much"}])
+def test_shares_and_counts_that_are_none_are_refused(name: str, numbers: Any) -> None:
     values = make_map("Sound", "Image", None).to_dict()
-    values["choices"][0]["shares"] = shares
-    with pytest.raises(MapError, match="The shares of topic 0 must be"):
+    values["choices"][0][name] = numbers
+    with pytest.raises(MapError, match=f"The {name} of topic 0 must be"):
         TopicMap.from_dict(values)
+
+
+def test_a_map_keeps_what_labelled_segments_said_until_a_person_decides() -> None:
+    plain = make_map("Sound", "Image", None)
+    first = replace(plain.choices[0], by=SUGGESTION, labelled=(("Sound", 7.5), ("Image", 2.0)))
+    topic_map = replace(plain, choices=(first, *plain.choices[1:]))
+    assert TopicMap.from_dict(topic_map.to_dict()) == topic_map
+    assert topic_map.fingerprint != plain.fingerprint
+    assert respell(first, {"sound": "Noise"}).labelled == (("Noise", 7.5), ("Image", 2.0))
+    assert topic_map.with_choice(0, "Image", "Ada").choices[0].labelled == ()

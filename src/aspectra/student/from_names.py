@@ -45,7 +45,9 @@ def train_linear(
     wanted, notes = learnable(described(topic_map.aspects, aspects), sample, topic_map, labels)
     evidence = [sample.reader.aspect(aspect) for aspect in wanted]
     general = sample.reader.general(sample.texts, wanted)
-    learned = learn_from_names(sample.features, evidence, general, decided(topic_map, wanted))
+    learned = learn_from_names(
+        sample.features, evidence, general, decided(topic_map, wanted), labelled_segments(topic_map, wanted)
+    )
     facts: dict[str, Any] = {}
     if labels is not None:
         learned, facts = learn_labels(learned, sample.reader.features(labels.texts), labels, card)
@@ -69,6 +71,7 @@ def learnable(
     """Return the aspects that a known word, a person's topic or a label speaks of; notes on the others."""
     known, notes = spoken_of(aspects, sample)
     shown = {choice.aspect for choice in topic_map.choices if choice.by_person}
+    shown |= {aspect for choice in topic_map.choices for aspect, _ in choice.labelled}
     shown |= set().union(*labels.aspects) if labels else set()
     wanted = [aspect for aspect in aspects if aspect in known or aspect.name in shown]
     if not wanted:
@@ -80,6 +83,17 @@ def decided(topic_map: TopicMap, aspects: Sequence[Aspect]) -> dict[int, int | N
     """Return the aspect's number, General last, of each topic that a person decided; None if left out."""
     number = {aspect.name: place for place, aspect in enumerate(aspects)} | {GENERAL: len(aspects)}
     return {choice.topic: number.get(choice.aspect or "") for choice in topic_map.choices if choice.by_person}
+
+
+def labelled_segments(topic_map: TopicMap, aspects: Sequence[Aspect]) -> np.ndarray | None:
+    """Return K×A, General last: how many labelled segments the map was made with; None if with none."""
+    number = {aspect.name: place for place, aspect in enumerate(aspects)} | {GENERAL: len(aspects)}
+    result = np.zeros((len(topic_map.choices), len(number)))
+    for choice in topic_map.choices:
+        for aspect, count in choice.labelled:
+            if aspect in number:
+                result[choice.topic, number[aspect]] = count
+    return result if result.any() else None
 
 
 def learn_labels(

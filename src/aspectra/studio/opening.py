@@ -130,7 +130,7 @@ def aspects_of(others: dict[str, TopicMap]) -> list[str]:
 def suggested_in(topic_map: TopicMap) -> list[Suggestion]:
     """Return what the map's file suggests for its open topics."""
     return [
-        Suggestion(choice.topic, choice.aspect, "ambiguous", 0.5, choice.why, choice.shares)
+        Suggestion(choice.topic, choice.aspect, "ambiguous", 0.5, choice.why, choice.shares, choice.labelled)
         for choice in topic_map.choices
         if not choice.by_person and choice.why
     ]

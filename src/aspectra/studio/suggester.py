@@ -68,8 +68,11 @@ class PageSuggester:
             if not all(name in present for name in spoken(one)):  # an aspect was deleted
                 one = new
             aspect = None if one.aspect is None else present.get(one.aspect)
-            shares = tuple((present[name], weight) for name, weight in one.shares if name in present)
-            result.append(dataclasses.replace(one, aspect=aspect, shares=shares))
+            shares, labelled = (
+                tuple((present[name], number) for name, number in pairs if name in present)
+                for pairs in (one.shares, one.labelled)
+            )
+            result.append(dataclasses.replace(one, aspect=aspect, shares=shares, labelled=labelled))
         return result
 
 

@@ -8,7 +8,7 @@ search on parts of the segments, scored on the rest, estimates the scores on uns
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ BALANCES = (0.3, 0.5, 0.7, 0.9)  # from every segment counts the same (0) to eve
 MARGIN = 2.0  # a refinement must gain more than this many segments
 FEW = 3  # labelled segments that a topic needs to be shared
 PART = 0.5  # how much of it is shared; on four dev sets as good as leaving it out, with a third as many left
+LEAST_COUNT = 0.01  # of an aspect's labelled segments on a topic; fewer are not kept
 FLOOR = 1e-3  # added to γ, so that an aspect without a topic is unlikely rather than impossible
 SEARCHES = 12
 FOLDS = 5
@@ -73,22 +74,29 @@ def explain(
     beta: np.ndarray, member: np.ndarray, aspects: Sequence[str], chosen: np.ndarray, agreement: np.ndarray
 ) -> list[Suggestion]:
     """Put a found map in words: per topic the aspect, how many searches agree, and the gold on this topic."""
-    votes = beta.T @ (member / member.sum(axis=1, keepdims=True))  # K×A
-    votes /= np.maximum(votes.sum(axis=1, keepdims=True), 1e-12)
+    counts = beta.T @ (member / member.sum(axis=1, keepdims=True))  # K×A
+    votes = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
     flags = {None: "ambiguous", GENERAL: "general"}
     weights = share_out(beta, member, chosen)
     result = []
     for topic, number in enumerate(chosen.tolist()):
         aspect = aspects[number] if number < len(aspects) else None
+        labelled = tuple(
+            (name, round(float(count), 2))
+            for name, count in zip(aspects, counts[topic], strict=True)
+            if count >= LEAST_COUNT
+        )
         if aspect is None and weights[topic].any():
-            result.append(shared(topic, aspects, weights[topic], votes[topic], float(agreement[topic])))
+            one = shared(topic, aspects, weights[topic], votes[topic], float(agreement[topic]))
+            result.append(replace(one, labelled=labelled))
             continue
         most = np.argsort(-votes[topic], kind="stable")[:2]
         mix = ", ".join(f"{votes[topic, other]:.0%} {aspects[other]}" for other in most)
         best = f"{aspect or 'Leaving it unmapped'} fits the labelled segments best"
         agree = f"{round(agreement[topic] * SEARCHES)} of {SEARCHES} searches on random draws of them agree"
         why = f"{best}: those on this topic are {mix}. {agree}."
-        result.append(Suggestion(topic, aspect, flags.get(aspect, "clear"), float(agreement[topic]), why))
+        flag = flags.get(aspect, "clear")
+        result.append(Suggestion(topic, aspect, flag, float(agreement[topic]), why, labelled=labelled))
     return result
 
 

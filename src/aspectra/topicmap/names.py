@@ -49,6 +49,8 @@ GENERAL_ANCHOR = 2.0
 """Power of the first opinion in the answers that the model of General learns from: it is what would drift."""
 HARDLY, SURE = 0.002, 0.5
 """Hardly any segment speaks of an aspect below this share; an answer above this probability is sure."""
+LABELLED_PRIOR = 10.0
+"""A topic speaks as its labelled segments do, and so many that speak as its other segments do."""
 CHOSEN, CHOSEN_GENERAL = 0.8, 0.2
 """How far a topic that a person mapped speaks of that aspect. A topic of General still holds segments of
 others: more lost macro F1."""
@@ -104,13 +106,15 @@ def learn_from_names(
     aspects: Sequence[AspectEvidence],
     general: GeneralEvidence,
     choices: Mapping[int, int | None] | None = None,
+    labelled: np.ndarray | None = None,
 ) -> Learned:
     """Learn from unlabelled segments.
 
     `choices` are a person's: topic → number of the aspect (General is the last), or None: left out.
+    `labelled` (K×A) counts the labelled segments that the map was made with.
     """
     opinion = first_opinion(segments, aspects, general)
-    topic_map = map_topics(segments.beta, opinion, choices)
+    topic_map = map_topics(segments.beta, opinion, choices, labelled)
     start = denoise(segments.beta, opinion, topic_map)
     if choices:  # what a person said stays in force in every round
         opinion = start
@@ -128,7 +132,7 @@ def learn_from_names(
         space,
         is_general,
         specific,
-        map_topics(segments.beta, answer, choices),
+        map_topics(segments.beta, answer, choices, labelled),
         answer,
         dict(zip(names, shares.tolist(), strict=True)),
         (*changes, *more),
@@ -187,10 +191,22 @@ def one_scale(scores: np.ndarray) -> np.ndarray:
 
 
 def map_topics(
-    beta: np.ndarray, opinion: np.ndarray, choices: Mapping[int, int | None] | None = None
+    beta: np.ndarray,
+    opinion: np.ndarray,
+    choices: Mapping[int, int | None] | None = None,
+    labelled: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return K×A: what the segments of each topic say on average, and more loudly what a person chose."""
+    """Return K×A: what the segments of each topic say on average, and more loudly what a person chose.
+
+    If no segment is labelled as General, the labels do not tell how much of a topic is.
+    """
     result = normalise(beta.T @ opinion)
+    if labelled is not None:
+        if not labelled[:, -1].any():
+            specific = 1 - result[:, -1:]
+            general = labelled.sum(1, keepdims=True) * result[:, -1:]
+            labelled = np.column_stack([labelled[:, :-1] * specific, general])
+        result = normalise(labelled + LABELLED_PRIOR * result)
     for topic, aspect in (choices or {}).items():
         said = opinion.mean(0) if aspect is None else np.eye(result.shape[1])[aspect]
         weight = CHOSEN_GENERAL if aspect == result.shape[1] - 1 else CHOSEN

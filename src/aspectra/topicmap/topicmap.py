@@ -2,8 +2,8 @@
 
 The paper calls it high-resolution selective mapping. As JSON: {"version", "topics": fingerprint, "aspects":
 [names], "choices": [{topic, aspect or null, keywords, by, at, why}]}, one choice per topic, in order. Version
-2 may have `shares` in a suggested choice, and the choice `Not a review`. `General` is always allowed, and
-last. What a person chose is overwritten only if told to; replaced versions are kept in map-history/.
+2 may have `shares` and `labelled` in a suggested choice, and the choice `Not a review`. `General` is always
+allowed, and last. What a person chose is overwritten only if told to; map-history/ keeps replaced versions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from aspectra.errors import MapError
 from aspectra.rundir import write_atomic
 
 VERSION = 2
-"""Version 1 has neither shares nor Not a review; a map that needs neither is still written as version 1."""
+"""Version 1 has no shares, labelled, Not a review; a map that needs none is still written as version 1."""
 UNMAPPED = "unmapped"
 SUGGESTION = "suggestion"
 RESERVED = (UNMAPPED, NOT_REVIEW.casefold())
+OPTIONAL = {"shares": 1, "labelled": 10**9}
+"""What a choice has only if it is suggested: numbers for aspects, and the largest allowed."""
 LONGEST_NAME = 60
 
 
@@ -42,7 +44,8 @@ class Choice:
     """The aspect of one topic, None if it is unmapped.
 
     `by` is "suggestion" or a person's name, `at` a time as ISO 8601 in UTC. `shares` are of a suggestion
-    only: (aspect, weight) pairs of a topic that speaks of several; the weights sum to 1, or less.
+    only: (aspect, weight) pairs of a topic that speaks of several; the weights sum to 1, or less. `labelled`
+    counts the labelled segments of each aspect on this topic, if it was suggested by them.
     """
 
     topic: int
@@ -52,6 +55,7 @@ class Choice:
     at: str
     why: str = ""
     shares: tuple[tuple[str, float], ...] = ()
+    labelled: tuple[tuple[str, float], ...] = ()
 
     @property
     def by_person(self) -> bool:
@@ -66,14 +70,14 @@ class Choice:
         return dict(self.shares) or {self.aspect: 1.0}
 
     def to_dict(self) -> dict[str, Any]:
-        values = {**dataclasses.asdict(self), "keywords": list(self.keywords), "shares": dict(self.shares)}
-        if not self.shares:
-            del values["shares"]
-        return values
+        values = {**dataclasses.asdict(self), "keywords": list(self.keywords)}
+        for name in OPTIONAL:
+            values[name] = dict(values[name])
+        return {name: value for name, value in values.items() if value or name not in OPTIONAL}
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        values = {"shares": {}, **values} if isinstance(values, dict) else values
+        values = {**{name: {} for name in OPTIONAL}, **values} if isinstance(values, dict) else values
         check_keys(values, {spec.name for spec in dataclasses.fields(cls)}, "A choice")
         check_types(
             values,
@@ -84,8 +88,8 @@ class Choice:
                 f"The keywords of topic {values['topic']} must be words, got {values['keywords']!r}."
             )
         check_time(values["at"])
-        shares = read_shares(values["shares"], values["topic"])
-        return cls(**{**values, "keywords": tuple(values["keywords"]), "shares": shares})
+        numbers = {name: read_numbers(name, values[name], values["topic"]) for name in OPTIONAL}
+        return cls(**{**values, "keywords": tuple(values["keywords"]), **numbers})
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class Suggestion:
     """What a topic's aspect could be; None means: leave it unmapped.
 
     `flag` is clear, general, ambiguous or incoherent; `confidence` lies between 0 and 1; `why` is a sentence.
-    `shares` are those of a `Choice`.
+    `shares` and `labelled` are those of a `Choice`.
     """
 
     topic: int
@@ -102,10 +106,11 @@ class Suggestion:
     confidence: float
     why: str
     shares: tuple[tuple[str, float], ...] = ()
+    labelled: tuple[tuple[str, float], ...] = ()
 
     def choice(self, keywords: tuple[str, ...], at: str) -> Choice:
         """Return the choice that this is until a person decides."""
-        return Choice(self.topic, self.aspect, keywords, SUGGESTION, at, self.why, self.shares)
+        return Choice(self.topic, self.aspect, keywords, SUGGESTION, at, self.why, self.shares, self.labelled)
 
 
 @dataclass(frozen=True)
@@ -149,12 +154,12 @@ class TopicMap:
 
     def fingerprint_of(self, aspects: Sequence[str]) -> str:
         """Return the fingerprint for one order of the aspects."""
-        shares = [choice.shares for choice in self.choices]
+        more = [[getattr(choice, name) for choice in self.choices] for name in OPTIONAL]
         return rundir.fingerprint(
             self.topics,
             list(aspects),
             [choice.aspect for choice in self.choices],
-            *([shares] if any(shares) else []),
+            *(column for column in more if any(column)),
         )
 
     def means(self, mark: str, aspects: Sequence[str]) -> bool:
@@ -179,12 +184,12 @@ class TopicMap:
         """Return a copy in which a person, or the suggestion, has now chosen the aspect of one topic."""
         if not 0 <= topic < len(self.choices):
             raise MapError(f"No topic {topic}: there are topics 0 to {len(self.choices) - 1}.")
-        chosen = dataclasses.replace(self.choices[topic], aspect=aspect, by=by, at=now(), why=why, shares=())
+        chosen = Choice(topic, aspect, self.choices[topic].keywords, by, now(), why)
         return dataclasses.replace(self, choices=(*self.choices[:topic], chosen, *self.choices[topic + 1 :]))
 
     def to_dict(self) -> dict[str, Any]:
         choices = [choice.to_dict() for choice in self.choices]
-        needs_2 = any(choice.shares or choice.aspect == NOT_REVIEW for choice in self.choices)
+        needs_2 = any(one.shares or one.labelled or one.aspect == NOT_REVIEW for one in self.choices)
         version = VERSION if needs_2 else 1
         return {"version": version, "topics": self.topics, "aspects": list(self.aspects), "choices": choices}
 
@@ -214,14 +219,15 @@ def check_types(values: dict[str, Any], types: dict[str, Any]) -> None:
             raise MapError(f"{name} of a topic map has the wrong type: {values[name]!r}.")
 
 
-def read_shares(values: Any, topic: int) -> tuple[tuple[str, float], ...]:
-    """Read {aspect: weight}."""
+def read_numbers(name: str, values: Any, topic: int) -> tuple[tuple[str, float], ...]:
+    """Read {aspect: number}."""
+    most = OPTIONAL[name]
     if not isinstance(values, dict) or not all(
-        isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight <= 1
+        isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight <= most
         for weight in values.values()
     ):
         raise MapError(
-            f"The shares of topic {topic} must be aspects with weights from 0 to 1, got {values!r}."
+            f"The {name} of topic {topic} must be aspects with numbers from 0 to {most}, got {values!r}."
         )
     return tuple((aspect, float(weight)) for aspect, weight in values.items())
 
@@ -354,11 +360,14 @@ def merge(old: TopicMap | None, new: TopicMap, replace: bool = False) -> TopicMa
 
 
 def respell(choice: Choice, spelling: dict[str, str]) -> Choice:
-    if choice.aspect is None:
-        return choice
-    shares = tuple((spelling.get(aspect.casefold(), aspect), weight) for aspect, weight in choice.shares)
+    def new(aspect: str) -> str:
+        return spelling.get(aspect.casefold(), aspect)
+
     return dataclasses.replace(
-        choice, aspect=spelling.get(choice.aspect.casefold(), choice.aspect), shares=shares
+        choice,
+        aspect=None if choice.aspect is None else new(choice.aspect),
+        shares=tuple((new(aspect), weight) for aspect, weight in choice.shares),
+        labelled=tuple((new(aspect), count) for aspect, count in choice.labelled),
     )
 
 

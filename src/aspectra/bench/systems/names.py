@@ -28,8 +28,6 @@ from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.linear import unit
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
-DEV = "dev"
-"""Who made the choices of a dev map. They count as decided, as those of `aspectra map --dev` do."""
 GENERAL_HALF = 0.5
 
 
@@ -107,7 +105,7 @@ class LinearSystem:
         return {"fit": fit, "student": self.student_config().to_dict(), "told": self.supervision}
 
     def fit(self, task: Task) -> Frozen:
-        fitted = map_by_dev(task) if self.supervision in (DEV_MAP, LABELS) else map_by_names(task)
+        fitted = one_draw(task) if self.supervision in (DEV_MAP, LABELS) else map_by_names(task)
         config = self.student_config()
         # fills the run's own folder from what other seeds have encoded already
         fitted.names_sample(KeptEncoder.of(config.encoder, task), n=config.n_segments)
@@ -149,14 +147,7 @@ def map_by_names(task: Task) -> Fitted:
     return fitted.with_map(TopicMap(task.aspects, choices, fitted.topics.fingerprint))
 
 
-def map_by_dev(task: Task) -> Fitted:
-    """Return the fit with the map that dev's labels chose, all of it decided."""
-    fitted = one_draw(task)
-    own = fitted.the_map()
-    return fitted.with_map(replace(own, choices=tuple(replace(one, by=DEV) for one in own.choices)))
-
-
 def one_draw(task: Task) -> Fitted:
-    """Return the fit, from which every seed draws the same segments to learn from: they are encoded once."""
+    """Return the fit, mapped by dev; every seed draws the same segments to learn from: encoded once."""
     fitted = task.teacher.fitted_
     return replace(fitted, config=replace(fitted.config, seed=0), segments=RunDir(task.run))
