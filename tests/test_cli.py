@@ -15,7 +15,7 @@ import typer
 from conftest import SMALL, TINY, as_flags
 from typer.testing import CliRunner
 
-from aspectra.cli import app
+from aspectra.cli import GROUPS, app
 from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
 from aspectra.sample import ASPECTS, Sample
@@ -71,8 +71,22 @@ def test_every_setting_is_an_option_of_fit_with_its_default() -> None:
 
 def test_every_command_has_a_summary_that_fits_80_columns() -> None:
     text = CliRunner().invoke(app, ["--help"], terminal_width=80).stdout
-    commands = text.partition("Commands:")[2].strip().splitlines()
+    commands = [line for line in text.splitlines() if line.strip().split(" ")[0] in COMMANDS]
+    assert len(commands) == len(COMMANDS)
     assert [line for line in commands if not line.endswith(".") or line.endswith("...")] == []
+
+
+def test_help_lists_the_commands_in_groups() -> None:
+    text = CliRunner().invoke(app, ["--help"]).stdout
+    assert [text.index(f"\n{group}:\n") for group in GROUPS] == sorted(
+        text.index(f"\n{group}:\n") for group in GROUPS
+    )
+    assert text.index("Models:") < text.index("  distill ") < text.index("Research:") < text.index("  bench ")
+
+
+def test_completion_can_be_shown(aspectra: Aspectra) -> None:
+    answer = aspectra("--show-completion", "bash")
+    assert "_ASPECTRA_COMPLETE=complete_bash" in answer.out
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["fit", "--help"], ["label", "--help"]])

@@ -33,27 +33,41 @@ from aspectra.errors import AspectraError
 STOPPED = 130
 """The exit code that Typer gives to Ctrl-C."""
 
-MODULES = (fit, topics, map, distill, label, report, evaluate, explain, export, serve, sample, bench, data)
+GROUPS = {
+    "Every day": (sample, fit, label, report),
+    "Mapping": (topics, map),
+    "Models": (distill, evaluate, explain, export, serve),
+    "Research": (bench, data),
+}
+"""The commands as --help lists them."""
+MODULES = tuple(module for modules in GROUPS.values() for module in modules)
 
 
 def name_of(module: ModuleType) -> str:
     return module.__name__.rpartition(".")[2]
 
 
-class InOrder(TyperGroup):
-    """Lists the commands in the usual order of work; Typer would put those with sub-commands last."""
+class Grouped(TyperGroup):
+    """Lists the commands in the order of `GROUPS`, each group below its name."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [name_of(module) for module in MODULES]
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        width = max(len(name) for name in self.commands)
+        for group, modules in GROUPS.items():
+            names = [name_of(module) for module in modules]
+            rows = [(name.ljust(width), self.commands[name].get_short_help_str(80)) for name in names]
+            with formatter.section(group):
+                formatter.write_dl(rows)
+
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    cls=InOrder,
+    cls=Grouped,
 )
 for module in MODULES:
     if hasattr(module, "app"):
@@ -78,7 +92,7 @@ def about(
 ) -> None:
     """Find out what reviews talk about, without labels, and label every segment with your aspects.
 
-    The usual order: fit, topics, map, label, evaluate. `aspectra sample FOLDER` writes reviews to try it on.
+    The usual order: fit, map, label, report. `aspectra sample FOLDER` writes reviews to try it on.
     """
 
 
