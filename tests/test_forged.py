@@ -114,7 +114,9 @@ def test_vectors_and_weights_must_be_finite(own_run: Path, bad: float) -> None:
     weights["topics"][0, 0] = bad
     save_file(weights, own_run / rundir.TEACHER)
     sign(own_run)
-    with pytest.raises(RunError, match=r"teacher\.safetensors has a weight that is not finite"):
+    with pytest.raises(
+        RunError, match=r"teacher\.safetensors cannot be used \(topics has a weight that is not finite"
+    ):
         Fitted.load(own_run)
 
 

@@ -1,6 +1,7 @@
 """One way to open a labeller, and the same labels whoever asks."""
 
 from collections.abc import Callable
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from aspectra.detector import AspectDetector
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.fitting import Fitted
 from aspectra.labelling.export import export_onnx
+from aspectra.labelling.files import label_source
 from aspectra.labelling.labeller import (
     Labeller,
     OnnxLabeller,
@@ -25,9 +27,11 @@ from aspectra.labelling.labeller import (
 from aspectra.rundir import STUDENT, TOPIC_MAP
 from aspectra.sample import Sample
 from aspectra.student.model import Student
+from aspectra.text.read import Source, open_source
 
 TEXTS = ["The pump is loud. Great taste!", "Zzz qqq.", "👍", "I bought it in May."]
 Aspectra = Callable[..., Any]
+BATCHES = Source.batches
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,20 @@ def test_a_run_is_opened_with_its_student_unless_the_teacher_is_asked_for(
 ) -> None:
     assert type(load(student_run, model)) is kind
     assert type(load(str(student_run), model)) is kind
+
+
+def test_the_teachers_labels_have_the_same_digits_on_any_threads_and_in_any_batches(
+    run: Path, sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample.reviews.write_parquet(tmp_path / "reviews.parquet")
+    source, labeller, found = open_source([str(tmp_path / "reviews.parquet")], "text"), load(run), []
+    for threads, size in ((1, 20_000), (2, 90), (2, 33)):
+        monkeypatch.setattr(Source, "batches", partialmethod(BATCHES, size=size))
+        found.append(pl.concat(label_source(labeller, source, lambda rows: None, threads)))
+    assert found[0].equals(found[1])
+    assert found[0].equals(found[2])
+    alone = pl.concat([labeller.label([text]) for text in sample.reviews["text"][:40]])
+    assert alone["entropy"].equals(found[0]["entropy"][: len(alone)])
 
 
 def test_without_a_student_the_teacher_answers(run: Path) -> None:

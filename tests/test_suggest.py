@@ -43,7 +43,7 @@ def test_too_few_labels_and_nothing_to_go_by_suggest_nothing() -> None:
 
 def test_groups_of_topics_get_different_names(detector: AspectDetector) -> None:
     items = detector.topics_.items
-    matrix = detector.teacher_.topics.detach().numpy()
+    matrix = detector.teacher_.topics
     groups = propose_aspects(detector.topics_, matrix, detector.vocabulary_, detector.vectors_)
     assert 3 <= len(groups) <= 9
     assert sorted(topic for _, topics in groups for topic in topics) == list(range(len(items)))

@@ -3,26 +3,23 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-import torch
 
 from aspectra import topics as module
-from aspectra.config import TeacherConfig
 from aspectra.corpus import Corpus, Ragged, Vocabulary
 from aspectra.detector import AspectDetector
-from aspectra.teacher.model import Teacher
+from aspectra.teacher.encode import TrainedTeacher
 from aspectra.topics import N_KEYWORDS, N_TYPICAL, Topics, count_together, frequent_words, interpret, npmi
 from aspectra.vectors import WordVectors
 
 WORDS = tuple("abcdefgh")
 
 
-def two_topics() -> tuple[Teacher, WordVectors]:
+def two_topics() -> tuple[TrainedTeacher, WordVectors]:
     """Words a–d point one way and e–h another; topic 0 is the first way, topic 1 the second."""
     matrix = np.array([[1 - 0.01 * n, 0] if n < 4 else [0, 1 - 0.01 * n] for n in range(8)], dtype=np.float32)
-    teacher = Teacher(torch.from_numpy(matrix), torch.eye(2), TeacherConfig(attention="mean"))
-    teacher.classify.weight.data = torch.eye(2) * 9
-    teacher.classify.bias.data.zero_()
-    return teacher.eval(), WordVectors(WORDS, matrix)
+    eye = np.eye(2, dtype=np.float32)
+    weights = {"classify.weight": 9 * eye, "classify.bias": 0 * eye[0], "topics": eye}
+    return TrainedTeacher(matrix, weights, "mean", 0.5), WordVectors(WORDS, matrix)
 
 
 def make_corpus(*texts: str, junk: tuple[int, ...] = ()) -> Corpus:
@@ -146,5 +143,5 @@ def test_the_fingerprint_tells_topics_apart() -> None:
     (teacher, vectors), corpus = two_topics(), make_corpus("a b c d", "e f g h")
     first = interpret(teacher, vectors, corpus, 30, seed=0).fingerprint
     assert interpret(teacher, vectors, corpus, 30, seed=1).fingerprint == first
-    teacher.topics.data = teacher.topics.data.flip(0)
+    teacher.weights["topics"] = teacher.topics[::-1]
     assert interpret(teacher, vectors, corpus, 30, seed=0).fingerprint != first

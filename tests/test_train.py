@@ -8,10 +8,9 @@ from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
 from aspectra.errors import InputError
 from aspectra.teacher import train as training
-from aspectra.teacher.encode import encode
+from aspectra.teacher.encode import Trained, encode
 from aspectra.teacher.train import (
     MOST_STEPS,
-    Trained,
     batches,
     choose_start,
     choose_steps,
@@ -45,7 +44,7 @@ def learn(rows: int = 300, **settings: Any) -> Trained:
 
 
 def state(trained: Trained) -> bytes:
-    return b"".join(tensor.numpy().tobytes() for tensor in trained.teacher.state_dict().values())
+    return b"".join(array.tobytes() for array in trained.teacher.weights.values())
 
 
 @pytest.mark.parametrize("attention", ["smooth", "regular", "mean"])
@@ -61,7 +60,7 @@ def test_it_learns_planted_topics(attention: str) -> None:
 def test_every_topic_moves() -> None:
     _, vectors, _ = planted()
     trained = learn(start="words")
-    moved = np.linalg.norm(trained.teacher.topics.detach().numpy() - start_topics(vectors, GROUPS, 0), axis=1)
+    moved = np.linalg.norm(trained.teacher.topics - start_topics(vectors, GROUPS, 0), axis=1)
     assert (moved > 0.01).all()
 
 
@@ -118,7 +117,7 @@ def test_no_penalty_weight_means_no_penalty() -> None:
 
 def test_fewer_segments_than_a_batch_are_enough() -> None:
     trained = learn(rows=2, steps=3)
-    assert all(torch.isfinite(tensor).all() for tensor in trained.teacher.state_dict().values())
+    assert all(np.isfinite(array).all() for array in trained.teacher.weights.values())
 
 
 def test_a_pass_sees_every_segment_once_in_an_order_of_its_own() -> None:

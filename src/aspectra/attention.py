@@ -10,20 +10,23 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
-import torch
 
 from aspectra.corpus import Vocabulary
 from aspectra.encoder.pieces import words_of_pieces
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
 from aspectra.labelling.labeller import StudentLabeller, TeacherLabeller
-from aspectra.student.linear import LinearStudent
-from aspectra.student.model import Student
+from aspectra.teacher.encode import attend
 from aspectra.text.tokens import extract
 from aspectra.topicmap.gamma import PREFIX
+
+if TYPE_CHECKING:
+    from aspectra.student.linear import LinearStudent
+    from aspectra.student.model import Student
 
 Pieces = list[tuple[str, float | None]]
 """A text in pieces with weights: attention times the number of known words, so 1 is an even share.
@@ -36,13 +39,9 @@ Read = list[tuple[int, int, float]]
 def word_attention(fitted: Fitted, texts: Sequence[str]) -> list[Read]:
     """Return the words that the teacher read in each text; it reads the first `max_tokens` known ones."""
     tokens = fitted.vocabulary.encode(pl.Series(texts, dtype=pl.String))
-    rows = np.flatnonzero(tokens.lengths)
     alpha: dict[int, np.ndarray] = {}
-    if len(rows):
-        ids, mask = tokens.padded(rows, fitted.config.max_tokens)
-        with torch.inference_mode():
-            encoding = fitted.teacher(torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32)))
-        alpha = dict(zip(rows.tolist(), encoding.attention.numpy(), strict=True))
+    for rows, ids in tokens.same_length(fitted.config.max_tokens):
+        alpha.update(zip(rows.tolist(), attend(fitted.teacher, ids), strict=True))
     places = known_words(texts, fitted.vocabulary)
     return [
         [(*span, float(share)) for span, share in zip(spans, alpha.get(row, ()), strict=False) if span]
@@ -127,10 +126,10 @@ def explain(model: TeacherLabeller | StudentLabeller, text: str) -> Explanation:
         return Explanation(words, teacher, None, teacher_answer, None, teacher_answer)
     probabilities = model.student.probabilities([text])[0].tolist()
     own = dict(sorted(zip(model.student.card.aspects, probabilities, strict=True), key=lambda pair: -pair[1]))
-    if isinstance(model.student, LinearStudent):
-        student = student_contributions(model.student, text, spans)
+    if model.student.card.config.head == "linear":
+        student = student_contributions(cast("LinearStudent", model.student), text, spans)
     else:
-        student = student_attention(model.student, text, spans)
+        student = student_attention(cast("Student", model.student), text, spans)
     return Explanation(words, teacher, student, teacher_answer, own, ranked(model, text))
 
 
@@ -162,6 +161,8 @@ def word_at(spans: Sequence[tuple[int, int]], place: int) -> int:
 
 def student_attention(student: Student, text: str, spans: list[tuple[int, int]]) -> tuple[float, ...]:
     """Return the student's α for each written word: the sum over its pieces."""
+    import torch
+
     encoder = student.encoder
     with torch.inference_mode():
         answer = student(*encoder.padded(encoder.tokenise([text]), np.array([0])))

@@ -7,7 +7,7 @@ numpy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -15,7 +15,6 @@ from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
-import pyarrow as arrow
 
 from aspectra import rundir
 from aspectra.config import PrepareConfig
@@ -30,6 +29,8 @@ KNOWN_SHARE = 0.6
 """A review of FEW words or more is in another language if its share of dictionary words is smaller."""
 FEW = 5
 CACHE = 1_000_000
+AT_ONCE = 8192
+"""Vectors of so many words stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,20 @@ class Ragged:
             lengths = np.minimum(lengths, longest)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         return Ragged(self.ids[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])], offsets)
+
+    def same_length(self, longest: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield some rows with the same number of ids, and these, N×L; rows without ids are left out.
+
+        At most `longest` ids of a row are taken, and about AT_ONCE of all rows at a time.
+        """
+        lengths = np.minimum(self.lengths, longest)
+        order = np.argsort(lengths, kind="stable")
+        for length in np.unique(lengths[lengths > 0]).tolist():
+            start, end = np.searchsorted(lengths[order], [length, length + 1])
+            size = max(1, AT_ONCE // length)
+            for first in range(start, end, size):
+                rows = order[first : min(end, first + size)]
+                yield rows, self.ids[self.offsets[rows][:, None] + np.arange(length)]
 
     def merged(self, groups: np.ndarray) -> Ragged:
         """Join neighbouring rows with the same group number."""
@@ -237,6 +252,8 @@ def tokenised(
 
     Junk depends on the whole review, so reviews with a wanted segment are tokenised completely.
     """
+    import pyarrow as arrow
+
     if not wanted.all():
         frame = frame.with_columns(wanted=wanted).filter(pl.col("wanted").any().over("review"))
         wanted = frame["wanted"].to_numpy()

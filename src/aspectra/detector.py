@@ -22,7 +22,7 @@ from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold, read_gold
 from aspectra.student.linear import load_student
-from aspectra.teacher.model import Teacher
+from aspectra.teacher.encode import TrainedTeacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
@@ -117,7 +117,7 @@ class AspectDetector(BaseEstimator):
         return self.fitted_.vectors
 
     @property
-    def teacher_(self) -> Teacher:
+    def teacher_(self) -> TrainedTeacher:
         return self.fitted_.teacher
 
     @property

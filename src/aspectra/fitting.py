@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkabl
 
 import numpy as np
 import polars as pl
-import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file
-from safetensors.torch import save as to_bytes
+from safetensors.numpy import load_file
+from safetensors.numpy import save as to_bytes
 
 from aspectra import rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfig, VectorsConfig
@@ -26,9 +25,7 @@ from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import ConfigError, InputError, MapError, RunError
 from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import RunDir, fingerprint
-from aspectra.teacher.encode import encode
-from aspectra.teacher.model import Teacher
-from aspectra.teacher.train import Trained, train
+from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
 from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows
@@ -69,13 +66,16 @@ class Fitted:
     topic_map: TopicMap | None = None
 
     @property
-    def teacher(self) -> Teacher:
+    def teacher(self) -> TrainedTeacher:
         return self.trained.teacher
 
     @cached_property
     def corpus(self) -> Corpus:
         """The segments that were learnt from; of a loaded run they are read when first asked for."""
-        return Corpus.load(self.segments) if isinstance(self.segments, RunDir) else self.segments
+        if not isinstance(self.segments, RunDir):
+            return self.segments
+        self.segments.check("prepare")
+        return Corpus.load(self.segments)
 
     @property
     def shares(self) -> np.ndarray:
@@ -145,7 +145,7 @@ class Fitted:
     def load(cls, path: Path | str, with_map: bool = True) -> Self:
         """Read a run directory; the topic map too, if there is one and it is wanted."""
         run = RunDir(path)
-        run.check(*STAGES)
+        run.check(*STAGES, unread=(rundir.SEGMENTS, rundir.TOKENS))
         config = load_config(run)
         vocabulary = load_vocabulary(run / rundir.VOCABULARY)
         vectors, topics = load_vectors(run, vocabulary), load_topics(run)
@@ -178,6 +178,8 @@ def stage_fingerprints(source: Reviews, config: FitConfig) -> dict[str, str]:
 
 def fit_stages(source: Reviews, config: FitConfig, run: RunDir | None, progress: Progress) -> Fitted:
     """Run the stages in order; with a run directory, those already finished there are loaded instead."""
+    from aspectra.teacher.train import train  # imports torch
+
     fingerprints = stage_fingerprints(source, config)
 
     def stage(
@@ -273,8 +275,7 @@ def load_vectors(run: RunDir, vocabulary: Vocabulary) -> WordVectors:
 
 def save_trained(trained: Trained, run: RunDir) -> None:
     """Write what the teacher learnt (the word vectors have a file of their own) and how its losses went."""
-    learnt = {name: tensor for name, tensor in trained.teacher.state_dict().items() if name != "vectors"}
-    rundir.write_atomic(run / rundir.TEACHER, to_bytes(learnt))
+    rundir.write_atomic(run / rundir.TEACHER, to_bytes(trained.teacher.weights))
     rundir.write_atomic(
         run / rundir.HISTORY, "".join(json.dumps(line) + "\n" for line in trained.history).encode()
     )
@@ -283,18 +284,16 @@ def save_trained(trained: Trained, run: RunDir) -> None:
 def load_trained(run: RunDir, vectors: WordVectors, config: TeacherConfig) -> Trained:
     try:
         learnt = load_file(run / rundir.TEACHER)
-        teacher = Teacher(torch.from_numpy(vectors.matrix), learnt["topics"], config)
-        teacher.load_state_dict({**learnt, "vectors": teacher.vectors})
-    except (SafetensorError, LookupError, RuntimeError, OSError, ValueError, TypeError) as error:
+        teacher = TrainedTeacher(vectors.matrix, learnt, config.attention, config.smoothness)
+        check_weights(teacher)
+    except (SafetensorError, LookupError, OSError, ValueError, TypeError) as error:
         raise RunError(f"{run / rundir.TEACHER} cannot be used ({error}). {AGAIN}") from None
-    if not all(bool(torch.isfinite(tensor).all()) for tensor in learnt.values()):
-        raise RunError(f"{run / rundir.TEACHER} has a weight that is not finite (NaN or infinite). {AGAIN}")
     try:
         lines = (run / rundir.HISTORY).read_bytes().decode().splitlines()
         history = [json.loads(line) for line in lines]
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{run / rundir.HISTORY} cannot be used ({error}). {AGAIN}") from None
-    return Trained(teacher.eval(), history)
+    return Trained(teacher, history)
 
 
 def save_topics(topics: Topics, run: RunDir, config: FitConfig) -> None:

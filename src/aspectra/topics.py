@@ -17,8 +17,7 @@ import numpy as np
 from aspectra import rundir
 from aspectra.config import TopicsConfig
 from aspectra.corpus import Corpus, Ragged
-from aspectra.teacher.encode import encode
-from aspectra.teacher.model import Teacher
+from aspectra.teacher.encode import TrainedTeacher, encode
 from aspectra.vectors import WordVectors
 
 N_KEYWORDS = 10
@@ -67,7 +66,7 @@ class Topics:
 
 
 def interpret(
-    teacher: Teacher,
+    teacher: TrainedTeacher,
     vectors: WordVectors,
     corpus: Corpus,
     max_tokens: int,
@@ -75,7 +74,7 @@ def interpret(
     keywords: str = TopicsConfig.keywords,
 ) -> Topics:
     """Describe each topic by its words, its size and its segments, on a sample of at most SAMPLE segments."""
-    matrix = teacher.topics.detach().numpy()  # K×D
+    matrix = teacher.topics  # K×D
     rows = np.flatnonzero((corpus.tokens.lengths > 0) & ~corpus.segments["junk"].to_numpy())
     if len(rows) > SAMPLE:
         rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))

@@ -82,7 +82,7 @@ class LinearBoth(nn.Module):
 
 def make_graph(fitted: Fitted, student: Student | LinearStudent) -> tuple[nn.Module, Encoder]:
     """Return student and teacher as one network, and the encoder that is in it."""
-    teacher = fitted.teacher.cpu()
+    teacher = Teacher.of(fitted.teacher)
     if isinstance(student, Student):
         return Both(student.cpu(), teacher).eval(), student.encoder
     if student.encoder is None:

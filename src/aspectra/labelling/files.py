@@ -8,7 +8,6 @@ refused, not mixed in.
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -56,7 +55,7 @@ def label_batches(
     labeller: Labeller, source: Source, threads: int
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Yield each batch and its labels in order, while the next batches are being labelled."""
-    with one_thread_each(threads), ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         under_way: deque[tuple[pl.DataFrame, Future[pl.DataFrame]]] = deque()
         for frame in source.batches():
             under_way.append((frame, pool.submit(labeller.label, frame[source.text_column])))
@@ -64,15 +63,6 @@ def label_batches(
                 done, labels = under_way.popleft()
                 yield done, labels.result()
         yield from ((done, labels.result()) for done, labels in under_way)
-
-
-def one_thread_each(threads: int) -> contextlib.AbstractContextManager[None]:
-    """Keep torch to one thread per batch where several are labelled at once; only then is torch imported."""
-    if threads == 1:
-        return contextlib.nullcontext()
-    from aspectra.teacher.encode import one_thread
-
-    return one_thread()
 
 
 def free_name(name: str, taken: set[str]) -> str:

@@ -1,8 +1,8 @@
 """Labellers: reviews or segments in, one labelled row per segment out. `load` opens a run or an exported
 ONNX file.
 
-Every labeller is a `Labeller`; a subclass only says which probabilities its models give. Nothing here
-imports torch unless a run is loaded, so that labelling with ONNX works without it.
+Every labeller is a `Labeller`; a subclass only says which probabilities its models give. Only a run's
+student imports torch: the teacher and ONNX answer without it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from aspectra import rundir
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
+from aspectra.teacher.encode import encode
 from aspectra.text.code import is_code
 from aspectra.text.memory import as_series
 from aspectra.text.segment import split_reviews
@@ -111,10 +112,7 @@ class TeacherLabeller(Labeller):
         self.fitted, self.keep_junk = fitted, fitted.config.keep_junk
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, None]:
-        from aspectra.teacher.encode import one_thread
-
-        with one_thread():  # the same order of sums, so the same digits, on every machine
-            return *self.fitted.read(texts), None
+        return *self.fitted.read(texts), None
 
 
 class StudentLabeller(Labeller):
@@ -133,8 +131,6 @@ class StudentLabeller(Labeller):
         self.columns = columns(self.topic_map.aspects, card.aspects)
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        from aspectra.teacher.encode import encode
-
         words = self.fitted.vocabulary.encode(texts)
         beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
         own = self.student.answer(texts.fill_null("").to_list(), words, beta)
@@ -189,11 +185,13 @@ def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labelle
 
 def load_run(run: Path, model: str | None = None, threads: int = 0) -> TeacherLabeller | StudentLabeller:
     """Load a run's teacher, and its student if that is asked for or there."""
-    import torch
-
+    if not uses_student(run, model):
+        return TeacherLabeller(load_fitted(run))
     if threads:
+        import torch
+
         torch.set_num_threads(threads)
-    return load_student(run) if uses_student(run, model) else TeacherLabeller(load_fitted(run))
+    return load_student(run)
 
 
 def load_student(run: Path) -> StudentLabeller:

@@ -146,7 +146,7 @@ def carry(detector: AspectDetector, old_run: Path) -> tuple[TopicMap, list[Sugge
 
 
 def run_topics(detector: AspectDetector, texts: Sequence[str]) -> RunTopics:
-    matrix = detector.teacher_.topics.detach().numpy()
+    matrix = detector.teacher_.topics
     beta = detector.topic_probabilities(list(texts))
     return RunTopics(detector.topics_, detector.vectors_, matrix, beta)
 

@@ -50,7 +50,7 @@ class Studio:
         self.detector, self.session, self.suggester, self.others = detector, session, suggester, others
         self.run = session.path.parent
         self.sample = evidence.draw_sample(detector, seed=detector.seed)
-        self.matrix = detector.teacher_.topics.detach().numpy()  # K×D
+        self.matrix = detector.teacher_.topics  # K×D
         self.shares = np.array([item.share for item in detector.topics_.items])
         self.dev: effect.Dev | None = None
         self.own: list[Label] | None = None  # labels given on the page; None if a dev set was given

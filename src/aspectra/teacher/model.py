@@ -6,12 +6,14 @@ Shapes: B segments in a batch, L words in the longest, D vector width, K topics,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from aspectra.config import TeacherConfig
+from aspectra.teacher.encode import TrainedTeacher
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,17 @@ class Teacher(nn.Module):
         words = torch.bmm(attention.unsqueeze(1), embedded).squeeze(1)  # B×D, s_E
         beta = torch.softmax(self.classify(words), dim=1)  # B×K, β
         return Encoding(attention, words, beta, beta @ self.topics)  # s_A: B×D
+
+    def trained(self) -> TrainedTeacher:
+        """Return what was learnt, as arrays."""
+        weights = {name: tensor.numpy().copy() for name, tensor in self.state_dict().items()}
+        return TrainedTeacher(weights.pop("vectors"), weights, self.kind, self.smoothness)
+
+    @classmethod
+    def of(cls, trained: TrainedTeacher) -> Self:
+        """Build the network again from what it learnt."""
+        config = TeacherConfig(attention=trained.attention, smoothness=trained.smoothness)
+        network = cls(torch.from_numpy(trained.vectors), torch.from_numpy(trained.topics), config)
+        learnt = {name: torch.from_numpy(array) for name, array in trained.weights.items()}
+        network.load_state_dict({**learnt, "vectors": network.vectors})
+        return network.eval()

@@ -1,6 +1,6 @@
 """Training of the teacher (paper: "Self-Supervised Contrastive Learning").
 
-In: segments as word ids, and word vectors. Out: a trained `Teacher` and the history of its losses.
+In: segments as word ids, and word vectors. Out: a `TrainedTeacher` and the history of its losses.
 Topics start as k-means centroids: of the word vectors, or in a small corpus of the segments. Then they
 learn by contrast, a batch at a time. The loss is in losses.py, its compiled gradient in gradient.py.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,6 +19,7 @@ from aspectra.corpus import Ragged
 from aspectra.errors import InputError
 from aspectra.loop import Losses, optimise, warmup_rate
 from aspectra.progress import StageProgress
+from aspectra.teacher.encode import Trained
 from aspectra.teacher.model import Teacher
 from aspectra.vectors import WordVectors
 
@@ -29,14 +29,6 @@ SMALL = 200_000
 """A corpus with fewer segments to train on is small: its topics start from segments."""
 START_SAMPLE = 20_000
 """At most this many segments are clustered."""
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A teacher and the history of its losses."""
-
-    teacher: Teacher
-    history: list[dict[str, float]]
 
 
 @contextlib.contextmanager
@@ -133,4 +125,4 @@ def train(
     with torch_threads(1):
         words = (tokens.select(batch, config.max_tokens) for batch in batches(rows, steps, config))
         optimise(teacher, words, partial(gradient.step, teacher, config), rate, config.clip, log)
-    return Trained(teacher.eval(), history)
+    return Trained(teacher.trained(), history)

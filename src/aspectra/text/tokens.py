@@ -19,18 +19,39 @@ from aspectra.errors import ConfigError
 TOKEN = r"\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'\p{L}+)*"
 """A number with its decimals, or a word with its apostrophes."""
 
-# Words of scikit-learn's stop list that carry meaning in reviews.
-KEPT = frozenset((
-    "amount", "back", "bill", "bottom", "call", "computer", "describe", "detail", "empty", "fill",
-    "fire", "front", "full", "interest", "move", "name", "part", "show", "side", "system", "thick",
-    "thin", "top",
+STOP_WORDS = frozenset((
+    "a", "about", "above", "across", "after", "afterwards", "again", "against", "all", "almost", "alone",
+    "along", "already", "also", "although", "always", "am", "among", "amongst", "amoungst", "an", "and",
+    "another", "any", "anyhow", "anyone", "anything", "anyway", "anywhere", "are", "around", "as", "at",
+    "be", "became", "because", "become", "becomes", "becoming", "been", "before", "beforehand", "behind",
+    "being", "below", "beside", "besides", "between", "beyond", "both", "but", "by", "can", "cannot", "cant",
+    "co", "con", "could", "couldnt", "cry", "de", "did", "didnt", "do", "does", "doesnt", "doing", "don",
+    "done", "dont", "down", "due", "during", "each", "eg", "eight", "either", "eleven", "else", "elsewhere",
+    "enough", "etc", "even", "ever", "every", "everyone", "everything", "everywhere", "except", "few",
+    "fifteen", "fifty", "find", "first", "five", "for", "former", "formerly", "forty", "found", "four",
+    "from", "further", "get", "give", "go", "going", "gone", "got", "had", "has", "hasnt", "have", "having",
+    "he", "hence", "her", "here", "hereafter", "hereby", "herein", "hereupon", "hers", "herself", "him",
+    "himself", "his", "how", "however", "hundred", "i", "id", "ie", "if", "ill", "im", "in", "inc", "indeed",
+    "into", "is", "isnt", "it", "its", "itself", "ive", "just", "keep", "last", "latter", "latterly",
+    "least", "less", "ll", "ltd", "made", "many", "may", "me", "meanwhile", "might", "mill", "mine", "more",
+    "moreover", "most", "mostly", "much", "must", "my", "myself", "namely", "neither", "never",
+    "nevertheless", "next", "nine", "no", "nobody", "none", "noone", "nor", "not", "nothing", "now",
+    "nowhere", "of", "off", "often", "on", "once", "one", "only", "onto", "or", "other", "others",
+    "otherwise", "our", "ours", "ourselves", "out", "over", "own", "per", "perhaps", "please", "put",
+    "rather", "re", "really", "same", "see", "seem", "seemed", "seeming", "seems", "serious", "several",
+    "she", "should", "since", "sincere", "six", "sixty", "so", "some", "somehow", "someone", "something",
+    "sometime", "sometimes", "somewhere", "still", "such", "take", "ten", "than", "that", "thats", "the",
+    "their", "them", "themselves", "then", "thence", "there", "thereafter", "thereby", "therefore",
+    "therein", "theres", "thereupon", "these", "they", "third", "this", "those", "though", "three",
+    "through", "throughout", "thru", "thus", "to", "together", "too", "toward", "towards", "twelve",
+    "twenty", "two", "un", "under", "until", "up", "upon", "us", "ve", "very", "via", "was", "wasnt", "we",
+    "well", "went", "were", "what", "whatever", "when", "whence", "whenever", "where", "whereafter",
+    "whereas", "whereby", "wherein", "whereupon", "wherever", "whether", "which", "while", "whither", "who",
+    "whoever", "whole", "whom", "whose", "why", "will", "with", "within", "without", "wont", "would",
+    "wouldnt", "yet", "you", "your", "youre", "yours", "yourself", "yourselves",
 ))  # fmt: skip
-# Function words that the list lacks, and contractions typed without their apostrophe.
-DROPPED = frozenset((
-    "did", "does", "doing", "don", "dont", "didnt", "doesnt", "isnt", "wasnt", "wont", "wouldnt", "im",
-    "ive", "id", "ill", "ll", "ve", "youre", "thats", "theres", "having", "just", "really", "got",
-    "going", "gone", "went",
-))  # fmt: skip
+"""English words without a meaning of their own: scikit-learn's list without words that reviews need (bill,
+fire, full, system, thick, thin, …), and with contractions that are typed without their apostrophe."""
 # Where the lemmatiser's dictionary picks a rare reading.
 EXCEPTIONS = {
     "gone": "go",
@@ -70,9 +91,7 @@ def extract(texts: pl.Series) -> Tokens:
 @lru_cache
 def stop_words(language: str) -> frozenset[str]:
     if language == "en":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset((ENGLISH_STOP_WORDS - KEPT) | DROPPED)
+        return STOP_WORDS
     import stopwordsiso
 
     return frozenset(stopwordsiso.stopwords(language)) if stopwordsiso.has_lang(language) else frozenset()

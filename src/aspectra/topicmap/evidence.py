@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix
 
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.text.tokens import stop_words
@@ -80,12 +79,12 @@ def segment_features(
     longest: int | None = None,
 ) -> Features:
     """Return what the learner sees of segments; without known words all topics are equally likely."""
-    read = words.select(np.arange(len(words)), longest)
-    return Features(mean_vectors(read, vectors), even_where_unknown(beta), encoded)
+    return Features(mean_vectors(words, vectors, longest), even_where_unknown(beta), encoded)
 
 
-def mean_vectors(words: Ragged, vectors: np.ndarray) -> np.ndarray:
-    """Return the mean vector of each row's words, N×D; zeros for a row without words."""
-    shape = (len(words), len(vectors))
-    counts = csr_matrix((np.ones(len(words.ids), np.float32), words.ids, words.offsets), shape)
-    return np.asarray(counts @ vectors / np.maximum(words.lengths, 1)[:, None], dtype=np.float32)
+def mean_vectors(words: Ragged, vectors: np.ndarray, longest: int | None = None) -> np.ndarray:
+    """Return the mean vector of each row's words, of the first `longest`, N×D; zeros for none."""
+    means = np.zeros((len(words), vectors.shape[1]), np.float32)
+    for rows, ids in words.same_length(longest or int(words.lengths.max(initial=0))):
+        means[rows] = np.einsum("nld->nd", vectors[ids]) / ids.shape[1]  # N×D
+    return means

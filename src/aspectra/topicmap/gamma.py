@@ -20,9 +20,14 @@ PREFIX = "p_"
 
 def aspect_probabilities(beta: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return γ (N×A, rows sum to 1) and the unmapped mass (N) for β (N×K) and a 0/1 map (K×A)."""
-    summed = beta @ matrix  # N×A
+    summed = sum_topics(beta, matrix)  # N×A
     mapped = summed.sum(1, keepdims=True)  # N×1
     return summed / np.maximum(mapped, 1e-30), np.clip(1 - mapped[:, 0], 0, 1)
+
+
+def sum_topics(beta: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Return β times a map (K×A), N×A. A matrix product's digits would depend on the size of the batch."""
+    return np.asarray(np.einsum("nk,ak->na", beta, np.ascontiguousarray(matrix.T), order="C"))
 
 
 def fallback(aspects: tuple[str, ...], matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -96,8 +101,8 @@ def mark_not_reviews(
     those topics, 1 for code.
     """
     topics, known = topic_map.not_reviews(), np.nan_to_num(beta)
-    mass = known[:, topics].sum(1)
-    marked = code | (mass > (known @ topic_map.matrix()).max(1)) if topics.any() else code
+    mass = sum_topics(known, topics[:, None].astype(np.float32))[:, 0]
+    marked = code | (mass > sum_topics(known, topic_map.matrix()).max(1)) if topics.any() else code
     if not marked.any():
         return labels
     sure = np.where(code, 1, mass).astype(np.float32)

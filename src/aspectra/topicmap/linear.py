@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
 COMPONENTS = 200
 """Principal components that the models see; 128 to 300 do as well."""
@@ -112,6 +110,9 @@ def fit_gaussians(places: np.ndarray, targets: np.ndarray) -> Linear:
 
 def learn_correction(answer: np.ndarray, places: np.ndarray, labels: np.ndarray) -> Correction:
     """Fit a correction to labels by penalised maximum likelihood: with few labels it stays near none."""
+    from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
+
     width, n_aspects = places.shape[1], labels.shape[1]
     known = logs(answer)
     on_weights, on_bias, on_power = LABEL_PRIOR

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from aspectra.config import GENERAL
 from aspectra.topicmap.linear import (
@@ -113,6 +112,8 @@ def learn_from_names(
     `choices` are a person's: topic → number of the aspect (General is the last), or None: left out.
     `labelled` (K×A) counts the labelled segments that the map was made with.
     """
+    from threadpoolctl import threadpool_limits
+
     opinion = first_opinion(segments, aspects, general)
     topic_map = map_topics(segments.beta, opinion, choices, labelled)
     start = denoise(segments.beta, opinion, topic_map)
