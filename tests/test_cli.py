@@ -184,7 +184,9 @@ def test_labels_are_those_of_the_detector_beside_the_carried_columns(
     aspectra: Aspectra, run: Path, detector: AspectDetector, reviews: Path, tmp_path: Path, kind: str
 ) -> None:
     answer = aspectra("label", run, reviews, "-o", tmp_path / f"labelled.{kind}", "--id-column", "id")
-    assert answer.err.endswith(f"Wrote 3 segments to {tmp_path / f'labelled.{kind}'}.\n")
+    output = tmp_path / f"labelled.{kind}"
+    assert f"Wrote 3 segments to {output}." in answer.err
+    assert f"Next: aspectra report {run} {output}" in answer.err
     frame, expected = read(tmp_path / f"labelled.{kind}"), detector.label(REVIEWS["text"])
     assert frame.columns == ["id", "stars", *expected.columns]
     assert frame["id"].to_list() == ["b", "b", "a"]

@@ -14,7 +14,7 @@ import aspectra as package
 from aspectra.cli.show import label_command
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.detector import AspectDetector
-from aspectra.errors import ConfigError, InputError, NotInstalledError
+from aspectra.errors import ConfigError, InputError, NotInstalledError, RunError
 from aspectra.fitting import Fitted
 from aspectra.rundir import ASPECTS, INPUTS, STUDENT, write_json
 from aspectra.scores import Gold
@@ -124,6 +124,17 @@ def test_an_aspect_that_nothing_speaks_of_is_told(
     assert "Nothing speaks of Xqz" in package.load(run).notes[0]
     assert package.load(run).predict_proba(["Taste and xqz."])[0, 1] == 0
     assert "Nothing speaks of Taste" not in said.err
+    (run / ASPECTS).write_text('["Taste"]\n["Xqz"]\n')  # says no more than the names
+    reviews = tmp_path / "reviews.csv"
+    reviews.write_text(
+        "text\nThe crema is rich.\n\"var a = document.getElementById('b'); if (a) { c(); }\"\n"
+    )
+    into_folder = aspectra("label", run, reviews, "-o", f"{tmp_path}/labels/")
+    assert "Note: Nothing speaks of Xqz" in into_folder.err
+    assert "1 segment is not a review" in into_folder.err
+    reported = aspectra("report", run, tmp_path / "labels/reviews.csv.parquet", "-o", tmp_path / "r.html")
+    assert "Nothing speaks of Xqz" in reported.err
+    assert "Nothing speaks of Xqz" in (tmp_path / "r.html").read_text()
 
 
 def test_what_to_do_next_names_the_users_own_files(own_run: Path) -> None:
@@ -139,6 +150,12 @@ def test_the_aspects_file_of_the_run_is_used(linear_run: Path, config: StudentCo
     text = ["The grinder is loud."]
     noise = after.card.aspects.index("Noise")
     assert after.probabilities(text)[0, noise] > before.predict_proba(text)[0, noise]
+    (run / ASPECTS).write_text('[Taste]\n[Noise]\nwords = ["grinder", "loud"]\n')  # means the same
+    assert package.load(run).notes == ()
+    (run / ASPECTS).write_text('[Noise]\nwords = ["loud", "pump"]\n')
+    with pytest.raises(RunError, match=r"aspects.toml has changed since the student was made. Distil again"):
+        package.load(run)
+    assert package.load(run, "teacher").predict(text)
 
 
 def test_labels_may_be_a_file_and_dev_is_the_same(

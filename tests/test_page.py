@@ -250,7 +250,7 @@ def test_aspects_are_renamed_recoloured_moved_and_deleted(open_page: Callable[..
         page.locator("#aspects button.name", has_text=name).click()
         page.get_by_role("button", name=button, exact=True).click()
         here.settle(page)
-    names = ["Noise", "Taste", "General", "Leave out", "Not a review"]
+    names = ["Noise", "Taste", "General", "Leave unmapped", "Not a review"]
     expect(page.locator("#aspects .name")).to_have_text(names)
     expect(page.locator("#aspects li").first).to_have_attribute("data-hue", "7")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from aspectra.report.content import Content
+from aspectra.rundir import ASPECTS
 from aspectra.sample import Sample
 
 HOSTILE = "<img src=x onerror=alert(1)></script><b>bold</b>"
@@ -37,6 +38,17 @@ def test_right_to_left_text_keeps_its_direction(
     html = (tmp_path / "report.html").read_text()
     assert "טעם" in html
     assert 'line.dir = "auto"' in html
+
+
+def test_what_was_said_of_aspects_is_shown_and_those_that_nothing_speaks_of(
+    report_of: Callable[..., Content], sample: Sample, own_run: Path, tmp_path: Path
+) -> None:
+    (own_run / ASPECTS).write_text('[Taste]\nabout = "How <good> it is."\nwords = ["crema"]\n[Noise]\n')
+    content = report_of(sample.reviews[:40].select("text"), {"Taste": range(8), "Noise": [], "General": [9]})
+    assert [aspect.name for aspect in content.described] == ["Taste"]
+    assert [note for note in content.notes if "Nothing speaks of Noise" in note]
+    html = (tmp_path / "report.html").read_text()
+    assert all(text in html for text in ("How &lt;good&gt; it is.", "crema", "Nothing speaks of Noise"))
 
 
 def test_a_section_without_content_is_left_out(

@@ -138,7 +138,7 @@ class AspectDetector(BaseEstimator):
     def map_topics(self, mapping: Mapping[str, Iterable[int]], by: str = "person") -> Self:
         """Map topics to aspects by hand.
 
-        - `mapping`: the topics of each aspect: `{"Image": [3, 7], "General": [0]}`. Others are left out.
+        - `mapping`: the topics of each aspect: `{"Image": [3, 7], "General": [0]}`. Others are unmapped.
         - `by`: who made the choices; kept with them.
         """
         aspect_of: dict[int, str] = {}

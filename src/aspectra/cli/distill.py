@@ -65,7 +65,8 @@ def describe(card: Card) -> list[str]:
     total = max(1, sum(card.learnt.values()))
     lines = [f"Learnt from {total:,} segments of {len(card.aspects)} aspects."]
     if card.config.head == "linear":
-        shares = ", ".join(f"{aspect} {count / total:.1%}" for aspect, count in card.learnt.items())
+        ranked = sorted(card.learnt.items(), key=lambda pair: -pair[1])
+        shares = ", ".join(f"{aspect} {100 * count / total:.0f} %" for aspect, count in ranked)
         lines.append(f"Its answers for them: {shares}.")
     if card.logit_shift:
         general, other = card.config.general_entropy, card.config.aspect_entropy

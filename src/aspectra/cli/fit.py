@@ -56,6 +56,8 @@ def command(
     show.note(
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments "
         f"({len(junk) - code:,} of them in another language, not trained on), "
-        f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\nNext: aspectra topics {run}",
+        f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\n"
+        f"Next: aspectra map {run} --aspects Image,Sound,Price, with the aspects that you want to find.\n"
+        f"See the topics: aspectra topics {run}. Map them on a page: aspectra map {run} --page",
         quiet,
     )

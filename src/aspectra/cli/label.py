@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,10 +13,6 @@ from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import polars as pl
-
     from aspectra.labelling.files import Plan
 
 ENGINES = ("local", "ray")
@@ -121,7 +118,9 @@ def label_file(
     quiet: bool,
 ) -> None:
     """Label all files into one."""
-    from aspectra.labelling.files import label_source
+    from collections import Counter
+
+    from aspectra.labelling.files import counted, label_source
     from aspectra.labelling.labeller import load
     from aspectra.text.write import check_output, write_frames
     from aspectra.topicmap.gamma import not_review_note
@@ -133,32 +132,31 @@ def label_file(
     labeller = load(run, model)
     for line in labeller.notes:
         show.note(f"Note: {line}", quiet)
-    left_out = 0
-
-    def counted() -> Iterator[pl.DataFrame]:
-        nonlocal left_out
-        for frame in label_source(labeller, source, count):
-            left_out += int((frame["aspect"] == NOT_REVIEW).sum())
-            yield frame
-
+    answers: Counter[str] = Counter()
     with show.counter("Labelling:", quiet) as count:
-        rows = write_frames(counted(), output, raw_cells)
+        rows = write_frames(counted(label_source(labeller, source, count), answers), output, raw_cells)
     for line in source.skipped.summary():
         show.note(line)  # also with --quiet: rows are missing from the result
-    for line in not_review_note(left_out):
+    for line in not_review_note(answers[NOT_REVIEW]):
         show.note(line, quiet)
     show.note(f"Wrote {rows:,} segments to {output}.", quiet)
+    if run.suffix != ".onnx":
+        show.note(
+            f"Next: {shlex.join(['aspectra', 'report', str(run), str(output), '-o', 'report.html'])}", quiet
+        )
 
 
 def label_folder(plan: Plan, places: list[str], engine: str, address: str | None, quiet: bool) -> None:
     """Label each file into one of its own, if it has none yet."""
     from aspectra.labelling.files import label_here
     from aspectra.labelling.ray import label_with_ray
+    from aspectra.topicmap.gamma import not_review_note
 
     missing = plan.missing(places)
     if len(missing) < len(places):
         show.note(f"{len(places) - len(missing):,} of {len(places):,} files are labelled already.", quiet)
-    rows, problems = 0, []
+    rows, not_reviews, problems = 0, 0, []
+    notes: dict[str, None] = {}
     with show.counter("Labelling:", quiet) as count:
         results = (
             label_with_ray(plan, missing, address, count)
@@ -167,9 +165,13 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
         )
         for result in results:
             rows += result.rows
+            not_reviews += result.not_reviews
+            notes |= dict.fromkeys(result.notes)
             problems += [result.problem] if result.problem else []
             for line in result.skipped:
                 show.note(line)
+    for line in (*(f"Note: {line}" for line in notes), *not_review_note(not_reviews)):
+        show.note(line, quiet)
     show.note(f"Wrote {rows:,} segments of {len(missing) - len(problems):,} files to {plan.output}.", quiet)
     if problems:
         raise InputError(

@@ -327,7 +327,7 @@ def show_saved(
 
 def say_next(run: Path, path: Path, quiet: bool) -> None:
     show.note(
-        f"Saved {path}.\nNext: aspectra distill {run}\nThen: {show.label_command(run, 'labelled.parquet')}",
+        f"Saved {path}.\nNext: aspectra distill {run}\nThen: {show.label_command(run)}",
         quiet,
     )
 

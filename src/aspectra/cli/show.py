@@ -127,7 +127,8 @@ def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
         task = bars.add_task(label, total=None, speed=0)
 
         def add(more: int) -> None:
-            bars.update(task, advance=more, speed=bars.tasks[0].speed or 0)
+            one = bars.tasks[0]
+            bars.update(task, advance=more, speed=(one.completed + more) / max(one.elapsed or 0, 1e-3))
 
         yield add
 

@@ -9,7 +9,7 @@ refused, not mixed in.
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from aspectra import rundir
+from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError
 from aspectra.labelling.labeller import Labeller, load, uses_student
 from aspectra.labelling.onnx import beside
@@ -51,6 +52,13 @@ def label_source(
         count(len(labels))
 
 
+def counted(frames: Iterable[pl.DataFrame], answers: Counter[str]) -> Iterator[pl.DataFrame]:
+    """Pass labels on, and count how often each aspect is the answer."""
+    for frame in frames:
+        answers.update(dict(frame["aspect"].value_counts().iter_rows()))
+        yield frame
+
+
 def label_batches(
     labeller: Labeller, source: Source, threads: int
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
@@ -73,12 +81,17 @@ def free_name(name: str, taken: set[str]) -> str:
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of one input: rows written, rows left out and why; or the problem."""
+    """What became of one input: rows written, how many are no reviews, rows left out and why; or the problem.
+
+    `notes` are what the labeller says of all its labels.
+    """
 
     place: str
     rows: int = 0
+    not_reviews: int = 0
     skipped: list[str] = field(default_factory=list)
     problem: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -142,8 +155,11 @@ class Plan:
         try:
             with local_copy(place) as path, whole_file(self.output_of(place)) as temporary:
                 source = Source([path], self.text_column, self.id_column, self.encoding)
-                rows = write_parquet(label_source(labeller, source, count, threads), temporary)
-                return FileResult(place, rows, source.skipped.summary())
+                answers: Counter[str] = Counter()
+                frames = counted(label_source(labeller, source, count, threads), answers)
+                rows = write_parquet(frames, temporary)
+                skipped, notes = source.skipped.summary(), list(labeller.notes)
+                return FileResult(place, rows, answers[NOT_REVIEW], skipped, notes=notes)
         except InputError as error:
             return FileResult(place, problem=str(error))
 

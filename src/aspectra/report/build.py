@@ -24,6 +24,7 @@ from aspectra.report.vega import write_pictures
 from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook
 from aspectra.rundir import has_student, write_atomic
+from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def build_content(
     comparison = compare(labels, other) if other else None
     progress("count", 1)
     progress("evidence", 0)
-    notes = (*labels.notes, *([origin.note] if origin.note else []), *counts.notes())
+    notes = (*labels.notes, *([origin.note] if origin.note else []), *quality.notes, *counts.notes())
+    said = [one for one in aspects_of_run(run) if one != Aspect(one.name)]
     content = Content(
         title=title or "What the reviews say", source=path.name, columns=labels.columns,
         aspects=labels.aspects, unit=labels.unit, notes=notes, facts=find_facts(labels),
@@ -135,7 +137,7 @@ def build_content(
         group_trends=counts.group_trends(),
         groups=counts.by_group(), contrasts=counts.contrasts(), emerging=emerging(labels, detector, counts),
         keywords=aspect_keywords(detector, shares), segments=choose_segments(labels, detector),
-        quality=quality, comparison=comparison,
+        quality=quality, comparison=comparison, described=tuple(said),
     )  # fmt: skip
     progress("evidence", 1)
     return replace(content, headlines=headlines(content))

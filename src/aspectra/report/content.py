@@ -22,6 +22,7 @@ from aspectra.report.stats import MIN_REVIEWS, Rating, Tally, share_interval, ta
 
 if TYPE_CHECKING:
     from aspectra.attention import Pieces
+    from aspectra.topicmap.aspects import Aspect
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ class Content:
     segments: tuple[Segment, ...]
     quality: Quality
     comparison: Comparison | None
+    described: tuple[Aspect, ...]  # those of which aspects.toml says more than the name
     headlines: tuple[str, ...] = ()
 
 

@@ -142,7 +142,8 @@ def overview(content: Content, charts: Mapping[str, Chart], made: Mapping[str, T
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in content.notes)
     short = items(map(escape, content.headlines), "short")
     parts = "".join(figure(charts.get(name), made.get(name)) for name in ("shares", "topics", "ratings"))
-    return f'<div class="sheet"><h3>In short</h3>{short}{notes}</div>\n{parts}'
+    said = details(made.get("aspects"), "What the aspects mean")
+    return f'<div class="sheet"><h3>In short</h3>{short}{notes}{said}</div>\n{parts}'
 
 
 def change(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:

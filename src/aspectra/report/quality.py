@@ -32,6 +32,7 @@ MODELS = {
     "student": "teacher and student together",
     None: "a model or map that this run no longer has",
 }
+ALONE = "the student"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ class TopicLine:
 
 @dataclass(frozen=True)
 class Quality:
-    """`grade` has the scores on the file `gold`; `estimate` are the student's, found by cross-validation."""
+    """`grade` has the scores on the file `gold`; `estimate` are the student's, found by cross-validation.
+
+    `notes` say of which aspects nothing speaks.
+    """
 
     model: str
     grade: Grade | None
@@ -75,6 +79,7 @@ class Quality:
     authors: tuple[Author, ...]
     settings: dict[str, object]
     fingerprints: dict[str, str]
+    notes: tuple[str, ...] = ()
 
 
 def find_origin(labels: Labels, detector: AspectDetector, has_student: bool) -> Origin:
@@ -141,16 +146,18 @@ def assess(
         raise MapError(f"{origin.note} Until then {gold} cannot tell how good these labels are.")
     labeller: SegmentLabeller = TeacherLabeller(detector.fitted_)
     estimate: dict[str, float] = {}
+    made_by, notes = MODELS[origin.model], without_topic(detector.topic_map_, run)
     if origin.model == "student":
         both = load_student(run)
-        labeller, estimate = both, both.student.card.estimate
+        labeller, estimate, notes = both, both.student.card.estimate, both.notes
+        made_by = made_by if both.teacher_weight else ALONE
     fingerprints = {
         "reviews and segments": detector.fitted_.fingerprints["prepare"],
         "topics": detector.topics_.fingerprint,
         "label file": checksum(labels.path)[:16],
     }
     return Quality(
-        MODELS[origin.model],
+        made_by,
         grade(labeller, read_gold(gold)) if gold else None,
         gold.name if gold else None,
         dict(estimate),
@@ -158,4 +165,16 @@ def assess(
         map_authors(detector.topic_map_),
         dict(detector.config.to_dict()),
         fingerprints,
+        tuple(notes),
+    )
+
+
+def without_topic(topic_map: TopicMap, run: Path) -> tuple[str, ...]:
+    """Say which aspects the teacher never answers, because no topic has them."""
+    used = {aspect for choice in topic_map.choices for aspect in choice.weights}
+    return tuple(
+        f"Nothing speaks of {aspect}: no topic has it. Give it one (aspectra map {run} --page), "
+        f"or label with a student (aspectra distill {run})."
+        for aspect in topic_map.aspects
+        if aspect not in used
     )

@@ -94,7 +94,9 @@ def overview_tables(content: Content) -> list[Table]:
          t.growth.before if t.growth else None, t.growth.after if t.growth else None)
         for t in content.emerging
     ]  # fmt: skip
+    said = [(a.name, a.about, ", ".join(a.words), " · ".join(a.examples)) for a in content.described]
     return [
+        table("aspects", "aspect, about, words, examples", said),
         table("shares", f"aspect, {SHARES}, segments:count, share of reviews:share", shares),
         table("topics", "aspect, topic:count, keywords, share of segments:share", subs),
         table("ratings", RATINGS, rated),

@@ -35,7 +35,8 @@ class Card:
     """`learnt` counts segments per aspect; `logit_shift` is what dev added to each aspect's logit.
 
     `choice` and `estimate` tell how labels were used and which scores to expect, `without_labels` what they
-    would be without them. `notes` are sentences that whoever labels should know.
+    would be without them. `notes` are sentences that whoever labels should know. `aspects_fingerprint` is of
+    what aspects.toml said; students of older versions have none.
     """
 
     aspects: tuple[str, ...]
@@ -51,6 +52,7 @@ class Card:
     estimate: dict[str, float] = field(default_factory=dict)
     without_labels: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    aspects_fingerprint: str = ""
 
     @classmethod
     def new(cls, fitted: Fitted, config: StudentConfig) -> Self:

@@ -20,7 +20,7 @@ from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card
 from aspectra.student.linear import LinearHead, LinearStudent
-from aspectra.topicmap.aspects import Aspect, described
+from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
 from aspectra.topicmap.linear import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
@@ -58,6 +58,7 @@ def train_linear(
     card = replace(
         card,
         encoder_fingerprint=encoder.fingerprint if encoder else "",
+        aspects_fingerprint=fingerprint(described(card.aspects, aspects)),
         learnt=dict(zip(card.aspects, counts, strict=True)),
         notes=(*([lost] if lost else []), *notes),
         **facts,
@@ -80,7 +81,7 @@ def learnable(
 
 
 def decided(topic_map: TopicMap, aspects: Sequence[Aspect]) -> dict[int, int | None]:
-    """Return the aspect's number, General last, of each topic that a person decided; None if left out."""
+    """Return the aspect's number, General last, of each topic that a person decided; None if unmapped."""
     number = {aspect.name: place for place, aspect in enumerate(aspects)} | {GENERAL: len(aspects)}
     return {choice.topic: number.get(choice.aspect or "") for choice in topic_map.choices if choice.by_person}
 

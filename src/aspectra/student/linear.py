@@ -28,6 +28,7 @@ from aspectra.student.card import AGAIN, Card
 from aspectra.student.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
+from aspectra.topicmap.aspects import aspects_of_run, described, fingerprint
 from aspectra.topicmap.evidence import segment_features
 from aspectra.topicmap.names import Learned
 from aspectra.topicmap.topicmap import TopicMap
@@ -155,4 +156,17 @@ def load_student(folder: Path | str, fitted: Fitted) -> Student | LinearStudent:
 
 def read_student(home: Path, fitted: Fitted) -> Student | LinearStudent:
     card = Card.load(home)
-    return load_linear(home, card, fitted) if card.config.head == "linear" else Student.from_pretrained(home)
+    if card.config.head != "linear":
+        return Student.from_pretrained(home)
+    check_aspects(home.parent, card)
+    return load_linear(home, card, fitted)
+
+
+def check_aspects(run: Path, card: Card) -> None:
+    """Refuse a student if aspects.toml now says something else of its aspects."""
+    now = fingerprint(described(card.aspects, aspects_of_run(run)))
+    if card.aspects_fingerprint not in ("", now):
+        raise RunError(
+            f"{run / rundir.ASPECTS} has changed since the student was made. "
+            f"Distil again: aspectra distill {run}, or label with --model teacher."
+        )

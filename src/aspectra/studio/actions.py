@@ -47,7 +47,7 @@ def assign(state: MapState, choices: Any, by: str) -> tuple[MapState, str, int |
         if aspect not in (None, NOT_REVIEW, *topic_map.aspects):
             raise MapError(f"There is no aspect {aspect!r}. Add it first.")
         topic_map = topic_map.with_choice(topic, aspect, by, state.notes.get(topic, ""))
-    done = f"topic {topic} → {aspect or 'left out'}"
+    done = f"topic {topic} → {aspect or 'unmapped'}"
     if len(choices) > 1:
         done = f"{len(choices)} suggestions accepted"
     return dataclasses.replace(state, topic_map=topic_map), done, topic

@@ -133,6 +133,12 @@ def described(names: Iterable[str], known: Iterable[Aspect]) -> tuple[Aspect, ..
     )
 
 
+def fingerprint(aspects: Iterable[Aspect]) -> str:
+    """Return a fingerprint of what is said of aspects, whatever the order of tables, words and examples."""
+    said = [(one.name, one.about, sorted(one.words), sorted(one.examples)) for one in aspects]
+    return rundir.fingerprint(sorted(said))
+
+
 def of_words(words: Mapping[str, Sequence[str]]) -> tuple[Aspect, ...]:
     """Return aspects from {name: words}."""
     return checked([Aspect(name, words=tuple(given)) for name, given in words.items()], "The words")

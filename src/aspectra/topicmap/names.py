@@ -109,7 +109,7 @@ def learn_from_names(
 ) -> Learned:
     """Learn from unlabelled segments.
 
-    `choices` are a person's: topic → number of the aspect (General is the last), or None: left out.
+    `choices` are a person's: topic → number of the aspect (General is the last), or None: unmapped.
     `labelled` (K×A) counts the labelled segments that the map was made with.
     """
     from threadpoolctl import threadpool_limits

@@ -1,4 +1,4 @@
-// The aspects bar: each aspect with its key, its share of the corpus and its number of topics; General and "leave out" close it.
+// The aspects bar: each aspect with its key, its share of the corpus and its number of topics; General, "leave unmapped" and "not a review" close it.
 
 import { addAspect, editAspect } from "./dialogs.js";
 import { byId, dot, fill, h, keycap, percent, width } from "./dom.js";
@@ -17,7 +17,7 @@ export function options() {
   const named = store.state.aspects.map(({ name, hue }) => ({
     name, label: name, hue: hue === null ? "general" : String(hue), key: hue === null ? "G" : keyOf(++number),
   }));
-  return [...named, { name: null, label: "Leave out", hue: "none", key: "X" }, { name: NOT_REVIEW, label: NOT_REVIEW, hue: "none", key: "Z" }];
+  return [...named, { name: null, label: "Leave unmapped", hue: "none", key: "X" }, { name: NOT_REVIEW, label: NOT_REVIEW, hue: "none", key: "Z" }];
 }
 
 export function drawAspects() {

@@ -48,7 +48,7 @@ function suggestion(topic, choice) {
   const gauge = h("span", { class: "gauge", role: "img", "aria-label": `confidence ${percent(confidence, 0)}`, title: `confidence ${percent(confidence, 0)}` }, h("span", {}));
   width(gauge.firstChild, confidence);
   return h("div", { class: "suggestion", "data-hue": hueOf(store.state, aspect), "aria-label": "Suggestion" },
-    h("div", {}, h("span", { class: "label" }, "Suggested"), h("strong", { dir: "auto" }, aspect ?? "leave out"),
+    h("div", {}, h("span", { class: "label" }, "Suggested"), h("strong", { dir: "auto" }, aspect ?? "leave it unmapped"),
       h("span", { class: "quiet" }, FLAGS[flag] === (aspect ?? "") ? "" : FLAGS[flag]), gauge),
     h("p", { dir: "auto" }, why), accept);
 }
@@ -78,7 +78,7 @@ export function delta(change) {
 function opinions(topic) {
   const said = store.state.agreement?.conflicts[topic.id];
   if (!said) return null;
-  const who = Object.entries(said).map(([name, aspect]) => h("span", { class: "opinion", dir: "auto" }, `${name}: `, dot(hueOf(store.state, aspect)), aspect ?? "left out"));
+  const who = Object.entries(said).map(([name, aspect]) => h("span", { class: "opinion", dir: "auto" }, `${name}: `, dot(hueOf(store.state, aspect)), aspect ?? "unmapped"));
   return h("p", { class: "opinions" }, h("span", { class: "label" }, "Different choices"), who);
 }
 

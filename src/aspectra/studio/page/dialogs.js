@@ -12,7 +12,7 @@ export const RULES = [
   ["Meaningless", "The keywords have nothing to do with each other: leave the topic out."],
 ];
 
-const MEANING = "General is an answer of its own; a topic that is left out takes no part in any answer; sentences of a topic that is not a review are marked, and left out of shares.";
+const MEANING = "General is an answer of its own; a topic that is unmapped takes no part in any answer; sentences of a topic that is not a review are marked, and left out of shares.";
 
 function open(title, content, className = "") {
   const dialog = byId("dialog");

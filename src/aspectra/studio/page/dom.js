@@ -39,7 +39,7 @@ export const width = (element, part) => {
 
 export const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`;
 
-export const aspectText = (name) => name ?? "Left out";
+export const aspectText = (name) => name ?? "Unmapped";
 
 // A segment in which the words that counted most for the model are marked.
 export function segment(pieces) {

@@ -7,7 +7,7 @@ import { act, afterUndo, assign, go, nextOpen, step, store, update } from "./sto
 export const KEYS = [
   [["j", "↓"], "next topic"], [["k", "↑"], "previous topic"], [["o"], "next open topic"],
   [["1", "…", "9"], "choose that aspect (with Shift: aspects 10 to 18)"], [["g"], "General: makes sense, but fits no aspect"],
-  [["x"], "leave out: ambiguous or meaningless"], [["z"], "not a review: code, spam, another language"], [["s"], "accept the suggestion"], [["Shift", "s"], "accept all clear suggestions"],
+  [["x"], "leave unmapped: ambiguous or meaningless"], [["z"], "not a review: code, spam, another language"], [["s"], "accept the suggestion"], [["Shift", "s"], "accept all clear suggestions"],
   [["u", "Ctrl z"], "undo"], [["r", "Ctrl y"], "redo"], [["n"], "note"], [["a"], "add aspects"], [["t"], "try a sentence"], [["?"], "help"],
 ];
 
