@@ -15,7 +15,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import aspectra
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.errors import AspectraError, RunError
 from aspectra.fitting import Fitted
 from aspectra.student.distill import distill
@@ -189,10 +189,11 @@ def test_who_loads_while_a_student_is_written_gets_the_old_or_the_new_one(
     def write() -> None:
         while not stop.is_set():
             for version in (first, second):
-                with rundir.locked(home, "distill"):
+                with disk.locked(home, "distill"):
                     for name in names:
-                        rundir.write_atomic(home / name, version[name])
+                        disk.write_atomic(home / name, version[name])
                         time.sleep(0.01)
+                time.sleep(0.02)  # a distillation takes longer; who waits must have a chance
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -204,5 +205,5 @@ def test_who_loads_while_a_student_is_written_gets_the_old_or_the_new_one(
 
 
 def test_two_distillations_of_one_run_do_not_mix(own_run: Path) -> None:
-    with rundir.locked(own_run, "distill"), pytest.raises(RunError, match="Another aspectra distill"):
+    with disk.locked(own_run, "distill"), pytest.raises(RunError, match="Another aspectra distill"):
         distill(own_run)

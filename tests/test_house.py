@@ -12,10 +12,10 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").glob("test_*.py"))
 PYTHON = [*MODULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
 ROOMS = (
-    "errors", "progress", "loopback", "config", "rundir", "sample", "text", "sampling", "corpus", "compiled",
-    "skipgram", "vectors",
+    "errors", "progress", "loopback", "connections", "config", "disk", "rundir", "sample", "text", "sampling",
+    "corpus", "compiled", "skipgram", "vectors",
     "loop", "teacher", "topics", "scores", "encoder", "topicmap", "fitting", "student", "labelling",
-    "detector", "attention", "studio", "report", "serve", "bench", "cli",
+    "detector", "attention", "studio", "report", "serve", "checking", "bench", "cli",
 )  # fmt: skip
 """The only import direction: a room (a package, or a module beside them) imports from those before it."""
 MOST_MODULES = {"report": 13, "student": 8, "bench": 18}

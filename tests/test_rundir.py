@@ -1,12 +1,11 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from aspectra import rundir
-from aspectra.errors import RunError
-from aspectra.rundir import STAGE_FILES, RunDir, atomic_path, fingerprint, read_json, write_atomic, write_json
+from aspectra.disk import write_atomic
+from aspectra.errors import InputError, RunError
+from aspectra.rundir import STAGE_FILES, RunDir, fingerprint, read_json, write_json
 
 
 def finished_run(path: Path, *stages: str) -> RunDir:
@@ -17,21 +16,6 @@ def finished_run(path: Path, *stages: str) -> RunDir:
             write_atomic(run / name, f"{stage} {name}".encode())
         run.finish(stage, f"mark of {stage}")
     return run
-
-
-def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "file.txt"
-    write_atomic(path, b"old")
-    with pytest.raises(ZeroDivisionError), atomic_path(path) as temporary:
-        temporary.write_bytes(b"half" * (1 // 0))
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_written_atomically_has_usual_permissions(tmp_path: Path) -> None:
-    write_atomic(tmp_path / "atomic", b"")
-    (tmp_path / "usual").write_bytes(b"")
-    assert (tmp_path / "atomic").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
 def test_json_survives_writing_and_reading(tmp_path: Path) -> None:
@@ -151,20 +135,34 @@ def test_a_place_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path
         write_json(tmp_path / "file" / "x.json", {})
 
 
-def test_work_that_another_does_in_the_folder_waits_or_is_refused(tmp_path: Path) -> None:
-    with rundir.locked(tmp_path, "map"):
-        with rundir.locked(tmp_path, "fit", wait=0):  # other work is free
-            pass
-        with pytest.raises(RunError, match="Another aspectra map"), rundir.locked(tmp_path, "map", wait=0.02):
-            pass
-    with rundir.locked(tmp_path, "map", wait=0):
-        assert [path.name for path in tmp_path.iterdir()] == [".map.lock"]
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    "place",
+    [
+        ".",
+        rundir.SEGMENTS,
+        rundir.DEV,
+        rundir.ASPECTS,
+        "topic_map.Ada.json",
+        "student/x.onnx",
+        "features/a/b.csv",
+    ],
+)
+def test_no_output_may_replace_what_a_run_keeps(tmp_path: Path, place: str) -> None:
+    finished_run(tmp_path)
+    with pytest.raises(InputError, match=r"belongs to the run .*Choose another place"):
+        rundir.refuse_own_file(tmp_path / place)
 
 
-def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
-    code = "import os, sys; from pathlib import Path; from aspectra import rundir\n"
-    code += "with rundir.locked(Path(sys.argv[1]), 'fit'): os.kill(os.getpid(), 9)"
-    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)]).returncode == -9
-    with rundir.locked(tmp_path, "fit", wait=0):
-        assert (tmp_path / ".fit.lock").exists()
+@pytest.mark.parametrize("place", ["labelled.csv", "labels/a.parquet", "r/student/x.html", "../topics.json"])
+def test_other_files_in_a_runs_folder_and_beside_it_may_be_written(tmp_path: Path, place: str) -> None:
+    run = finished_run(tmp_path / "run")
+    rundir.refuse_own_file(run / place)
+    assert not (run / place).exists()
+
+
+def test_unknown_inputs_are_none_of_the_runs(tmp_path: Path) -> None:
+    assert rundir.inputs_of(tmp_path) == []
+    write_json(tmp_path / rundir.INPUTS, {"a": 1})
+    assert rundir.inputs_of(tmp_path) == []
+    write_json(tmp_path / rundir.INPUTS, ["a.csv"])
+    assert rundir.inputs_of(tmp_path) == ["a.csv"]

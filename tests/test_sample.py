@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 from collections import Counter
 from datetime import date
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from aspectra.config import GENERAL
-from aspectra.errors import ConfigError, InputError
+from aspectra.errors import ConfigError, InputError, RunError
 from aspectra.sample import (
     ASPECTS,
     SEEDS,
@@ -182,6 +183,17 @@ def test_aspects_can_be_learnt_but_not_without_error(sample, vectors):
 def test_sizes_that_are_too_small_are_refused(sizes, message):
     with pytest.raises(ConfigError, match=message):
         generate(*sizes)
+
+
+def test_a_full_disk_leaves_no_half_file(tmp_path, sample):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, before[1]))
+    try:
+        with pytest.raises(RunError, match=r"Cannot write .*reviews\.csv"):
+            write(tmp_path, sample)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
 
 
 def test_writing_into_a_file_is_refused(tmp_path):

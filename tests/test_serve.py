@@ -23,12 +23,12 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from aspectra import rundir
+from aspectra.connections import ImpatientProtocol
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
 from aspectra.sample import Sample
 from aspectra.serve.app import LARGEST_BODY, LONGEST_TEXT, MOST_TEXTS, make_app
 from aspectra.serve.batching import Limits
-from aspectra.serve.protocol import ImpatientProtocol
 from aspectra.serve.server import Service, listen
 
 Start = Callable[..., TestClient]
@@ -294,7 +294,7 @@ def test_a_run_or_an_onnx_file_must_be_named(aspectra: Callable[..., Any]) -> No
 def test_half_sent_headers_lose_their_connection_and_others_do_not(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aspectra.serve.protocol.HEADERS_WITHIN", 0.3)
+    monkeypatch.setattr("aspectra.connections.HEADERS_WITHIN", 0.3)
     listener = listen("127.0.0.1", 0)
     config = uvicorn.Config(start().app, log_level="warning", http=ImpatientProtocol, lifespan="off")
     server = uvicorn.Server(config)

@@ -17,6 +17,26 @@ def test_an_untouched_table_changes_nothing(tmp_path: Path) -> None:
     assert import_csv(path, topic_map, by="Ada") == topic_map
 
 
+def test_text_that_excel_would_run_is_text_there_and_comes_back(tmp_path: Path) -> None:
+    path, notes = tmp_path / "map.csv", ("=1+1", "'=x", "it's fine")
+    topic_map = make_map("Image", "Image", "Image")
+    for topic, note in enumerate(notes):
+        topic_map = topic_map.with_choice(topic, "Image", "Ada", note)
+    export_csv(topic_map, path)
+    cells = [line.rpartition(",")[2] for line in path.read_text().splitlines()[1:]]
+    assert cells == ["'=1+1", "''=x", "it's fine"]
+    assert import_csv(path, topic_map, by="Bob") == topic_map
+
+
+@pytest.mark.parametrize("content", [b"topic,aspect\n0,\0", b"topic,aspect\n" + b"9" * 5000 + b",Image\n"])
+def test_a_table_that_cannot_be_read_is_told(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "map.csv").write_bytes(content)
+    with pytest.raises(MapError, match="line 2"):
+        import_csv(tmp_path / "map.csv", make_map("Image"), by="Ada")
+    with pytest.raises(MapError, match="Cannot read"):
+        import_csv(tmp_path, make_map("Image"), by="Ada")
+
+
 def test_a_table_edited_in_a_spreadsheet_gives_choices_of_that_person(tmp_path: Path) -> None:
     path = tmp_path / "map.csv"
     path.write_text(

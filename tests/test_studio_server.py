@@ -74,6 +74,21 @@ def start(own_run: Path) -> Iterator[Callable[..., Client]]:
         thread.join(5)
 
 
+def test_half_sent_requests_lose_their_connection(
+    start: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aspectra.connections.HEADERS_WITHIN", 0.2)
+    monkeypatch.setattr("aspectra.studio.server.BODY_WITHIN", 0.2)
+    client = start()
+    cookie = f"Cookie: aspectra-{client.port}={client.token}\r\nHost: 127.0.0.1:{client.port}\r\n"
+    for half in ("GET / HTTP/1.1\r\nHost:", f"POST /api/act HTTP/1.1\r\n{cookie}Content-Length: 9\r\n\r\n{{"):
+        with socket.create_connection(("127.0.0.1", client.port), 10) as connection:
+            connection.sendall(half.encode())
+            answer = connection.recv(100)
+        assert answer == b"" or b" 400 " in answer
+    assert client.ask("/api/state")[0] == 200
+
+
 def test_the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read(
     start: Callable[..., Client],
 ) -> None:

@@ -16,7 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 import polars as pl
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.config import PrepareConfig
 from aspectra.errors import ConfigError, InputError
 from aspectra.sampling import Reservoir, keys
@@ -152,7 +152,7 @@ class Corpus:
 
     def save(self, run: rundir.RunDir) -> None:
         write_frames([self.segments], run / rundir.SEGMENTS)
-        with rundir.atomic_path(run / rundir.TOKENS) as path, path.open("wb") as file:
+        with disk.atomic_path(run / rundir.TOKENS) as path, path.open("wb") as file:
             np.savez(file, ids=self.tokens.ids, offsets=self.tokens.offsets)
         words = {
             "language": self.vocabulary.language,

@@ -25,5 +25,9 @@ class RunError(AspectraError):
     """A run directory lacks something, is damaged, or is of another version."""
 
 
+class VersionError(RunError):
+    """A run was made by another version of aspectra."""
+
+
 class MapError(AspectraError):
     """A topic map is missing, malformed, or was made for other topics."""

@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from safetensors.numpy import save as to_bytes
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfig, VectorsConfig
 from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import ConfigError, InputError, MapError, RunError
@@ -138,7 +138,7 @@ class Fitted:
             save()
             run.finish(stage, self.fingerprints[stage])
         if self.topic_map is not None:
-            with rundir.locked(run.path, "map"):
+            with disk.locked(run.path, "map"):
                 write_map(run / rundir.TOPIC_MAP, self.topic_map)
 
     @classmethod
@@ -244,7 +244,7 @@ def check_corpus(corpus: Corpus, config: FitConfig) -> Corpus:
 
 
 def save_vectors(vectors: WordVectors, run: RunDir) -> None:
-    with rundir.atomic_path(run / rundir.VECTORS) as path, path.open("wb") as file:
+    with disk.atomic_path(run / rundir.VECTORS) as path, path.open("wb") as file:
         np.save(file, vectors.matrix)
 
 
@@ -275,8 +275,8 @@ def load_vectors(run: RunDir, vocabulary: Vocabulary) -> WordVectors:
 
 def save_trained(trained: Trained, run: RunDir) -> None:
     """Write what the teacher learnt (the word vectors have a file of their own) and how its losses went."""
-    rundir.write_atomic(run / rundir.TEACHER, to_bytes(trained.teacher.weights))
-    rundir.write_atomic(
+    disk.write_atomic(run / rundir.TEACHER, to_bytes(trained.teacher.weights))
+    disk.write_atomic(
         run / rundir.HISTORY, "".join(json.dumps(line) + "\n" for line in trained.history).encode()
     )
 

@@ -12,19 +12,12 @@ import hashlib
 import itertools
 import json
 import math
-import os
-import tempfile
-import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from aspectra.errors import RunError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from aspectra.disk import locked, write_atomic
+from aspectra.errors import InputError, RunError, VersionError
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -68,53 +61,9 @@ STAGE_FILES = {
 }
 
 
-ARTIFACTS = frozenset(itertools.chain(*STAGE_FILES.values(), (MANIFEST, TOPIC_MAP, STUDIO, DEV)))
-LONGEST_WAIT = 30.0
-"""Wait at most this many seconds for a short piece of another process's work, such as saving a map."""
-
-
-@contextlib.contextmanager
-def locked(folder: Path, work: str, wait: float = LONGEST_WAIT) -> Iterator[None]:
-    """Let only one process, and one thread of it, do this work in a folder; others wait, or get a RunError.
-
-    The lock is a hidden file. The system frees it when its process ends, however that ends. Windows has no
-    `fcntl` and some network drives have no locks: processes are not kept apart there.
-    """
-    handle = take_lock(folder / f".{work}.lock", work, time.monotonic() + wait)
-    try:
-        yield
-    finally:
-        if handle is not None:
-            (folder / f".{work}.lock").unlink(missing_ok=True)  # while it is held: nobody else has it
-            os.close(handle)
-
-
-def take_lock(path: Path, work: str, until: float) -> int | None:
-    """Return the open lock file once it is locked, and still the file of that name."""
-    if fcntl is None:
-        return None
-    while True:
-        try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise RunError(f"Cannot write {path}: {error.strerror}. Nothing was changed.") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(handle), path.stat()):
-                return handle
-        except (BlockingIOError, FileNotFoundError):  # held by another, or just removed by it
-            pass
-        except OSError:  # a network drive without locks
-            os.close(handle)
-            return None
-        os.close(handle)
-        if time.monotonic() >= until:
-            raise RunError(
-                f"Another aspectra {work} is writing to {path.parent}. Wait until it has ended, then repeat."
-            )
-        time.sleep(0.005)
-
-
+ARTIFACTS = frozenset(itertools.chain(*STAGE_FILES.values(), (MANIFEST, INPUTS, DEV, ASPECTS)))
+"""The files of a run; also every topic_map*.json and studio*.json, one per annotator."""
+FOLDERS = (STUDENT, MAP_HISTORY, FEATURES)
 SCHEMAS: dict[str, Any] = {
     CONFIG: {},
     VOCABULARY: {"words": [str], "counts": [int], "language": str},
@@ -130,40 +79,12 @@ SCHEMAS: dict[str, Any] = {
 """What a JSON artifact must hold; more is allowed."""
 
 
-@contextlib.contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` if the block succeeds and is removed if it fails."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    except OSError as error:
-        raise RunError(
-            f"Cannot write {path}: {error.strerror or error}. Choose a folder that you may write to."
-        ) from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise RunError(f"Cannot write {path}: {error.strerror or error}. Nothing was changed.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part of it."""
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(data)
+def to_json(value: Any) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_atomic(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+    write_atomic(path, to_json(value))
 
 
 def read_json(path: Path) -> Any:
@@ -229,6 +150,31 @@ def has_student(run: Path) -> bool:
     return (home / CONFIG).exists()
 
 
+def is_artifact(name: str) -> bool:
+    """Tell whether a run keeps a file or folder of this name."""
+    per_person = any(Path(name).match(f"{Path(one).stem}*.json") for one in (TOPIC_MAP, STUDIO))
+    return name in ARTIFACTS or name in FOLDERS or per_person
+
+
+def refuse_own_file(path: Path) -> None:
+    """Raise InputError if an output would be a run's folder, a file of it, or in a folder that it keeps."""
+    place = path.resolve()
+    for depth, run in enumerate((place, *place.parents[:3])):
+        manifest = run / MANIFEST
+        owned = depth == 0 or is_artifact(place.parts[-depth])
+        if owned and manifest.is_file() and b'"stages"' in manifest.read_bytes():
+            raise InputError(f"{path} belongs to the run {run}. Choose another place to write to.")
+
+
+def inputs_of(run: Path) -> list[str]:
+    """Return the files of reviews as they were given to fit; none if that is not known."""
+    try:
+        files = read_json(run / INPUTS)
+    except RunError:
+        return []
+    return [] if find_fault(files, [str]) else list(files)
+
+
 def own_checksum(values: dict[str, Any]) -> str:
     """Return the checksum that a JSON file keeps of its other fields: an edit of what it says is noticed."""
     return fingerprint({name: value for name, value in values.items() if name != CHECKSUM})
@@ -248,7 +194,7 @@ class RunDir:
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file, not a folder. Choose another --run.")
         if (self / MANIFEST).exists():
-            self._manifest()
+            self.manifest()
             self._sweep()
             return
         if self.path.is_dir() and any(not path.name.startswith(".") for path in self.path.iterdir()):
@@ -273,7 +219,7 @@ class RunDir:
             for leftover in self.path.glob(f".{name}.*"):
                 leftover.unlink(missing_ok=True)
 
-    def _manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, Any]:
         if not self.path.is_dir():
             raise RunError(
                 f"There is no folder {self.path}. Make it first: aspectra fit reviews.csv --run {self.path}"
@@ -286,7 +232,7 @@ class RunDir:
         manifest: dict[str, Any] = read_json(self / MANIFEST)
         found = manifest.get("format") if isinstance(manifest, dict) else None
         if found != FORMAT:
-            raise RunError(
+            raise VersionError(
                 f"{self.path} has format {found}, this version reads format {FORMAT}. "
                 "Update aspectra, or fit the reviews again into a new --run."
             )
@@ -307,7 +253,7 @@ class RunDir:
 
     def finished(self, stage: str, mark: str) -> bool:
         """Tell whether a stage was completed with this fingerprint and its files are unchanged."""
-        entry = self._manifest()["stages"].get(stage)
+        entry = self.manifest()["stages"].get(stage)
         return (
             bool(entry)
             and entry["fingerprint"] == mark
@@ -322,7 +268,7 @@ class RunDir:
         order = list(STAGE_FILES)
         kept = {
             name: entry
-            for name, entry in self._manifest()["stages"].items()
+            for name, entry in self.manifest()["stages"].items()
             if order.index(name) < order.index(stage)
         }
         kept[stage] = {
@@ -336,7 +282,7 @@ class RunDir:
 
         Files that are not read now, and may be large, need only be there.
         """
-        done = self._manifest()["stages"]
+        done = self.manifest()["stages"]
         for stage in stages:
             if stage not in done:
                 raise RunError(
@@ -352,4 +298,4 @@ class RunDir:
     def mark(self, stage: str) -> str:
         """Return the fingerprint under which a stage was finished."""
         self.check(stage, unread=STAGE_FILES[stage])
-        return str(self._manifest()["stages"][stage]["fingerprint"])
+        return str(self.manifest()["stages"][stage]["fingerprint"])

@@ -20,7 +20,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from aspectra import rundir
 from aspectra.config import GENERAL
+from aspectra.disk import write_atomic
 from aspectra.errors import ConfigError, InputError
 
 ASPECTS: tuple[str, ...] = ("Taste", "Noise", "Cleaning", "Design", "Price", "Service", "Ease of use")
@@ -111,12 +113,16 @@ def write(folder: Path, sample: Sample) -> tuple[Path, Path, Path]:
     """Write reviews.csv (with a byte order mark, for Excel) and gold labels: dev.jsonl and test.jsonl."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file. Give the name of a folder.")
-    folder.mkdir(parents=True, exist_ok=True)
+    rundir.refuse_own_file(folder)
     paths = folder / "reviews.csv", folder / "dev.jsonl", folder / "test.jsonl"
     half = len(sample.gold) // 2
-    sample.reviews.write_csv(paths[0], include_bom=True)
-    sample.gold[:half].write_ndjson(paths[1])
-    sample.gold[half:].write_ndjson(paths[2])
+    contents = (
+        "\ufeff" + sample.reviews.write_csv(),
+        sample.gold[:half].write_ndjson(),
+        sample.gold[half:].write_ndjson(),
+    )
+    for path, content in zip(paths, contents, strict=True):
+        write_atomic(path, content.encode())
     return paths
 
 

@@ -14,8 +14,8 @@ from aspectra.bench.growth import STAGES, exponent
 from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS
 from aspectra.bench.tables import distinct, marked, spread, test_figure, title, values_of
+from aspectra.disk import atomic_path
 from aspectra.errors import InputError
-from aspectra.rundir import atomic_path
 
 COLOURS = ("#0b6e99", "#d1622b", "#4c8c4a", "#8a4f9e", "#b8860b", "#555555", "#c2185b", "#2f4f8f", "#7a6a53")
 PAPER = "#222222"

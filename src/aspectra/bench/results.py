@@ -14,8 +14,9 @@ from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS
 from aspectra.bench.tables import Grid
 from aspectra.bench.versions import versions
+from aspectra.disk import write_atomic
 from aspectra.errors import InputError
-from aspectra.rundir import write_atomic, write_json
+from aspectra.rundir import write_json
 
 FIGURES = "figures"
 

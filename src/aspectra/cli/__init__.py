@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from aspectra.cli import (
     bench,
+    check,
     data,
     distill,
     evaluate,
@@ -36,7 +37,7 @@ STOPPED = 130
 GROUPS = {
     "Every day": (sample, fit, label, report),
     "Mapping": (topics, map),
-    "Models": (distill, evaluate, explain, export, serve),
+    "Models": (distill, evaluate, explain, export, serve, check),
     "Research": (bench, data),
 }
 """The commands as --help lists them."""

@@ -20,8 +20,8 @@ def command(
     from rich.text import Text
 
     from aspectra.attention import explain, to_html, top, verdict
+    from aspectra.disk import write_atomic
     from aspectra.labelling.labeller import load_run
-    from aspectra.rundir import write_atomic
 
     told = explain(load_run(run), text)
     students = told.student or (None,) * len(told.words)

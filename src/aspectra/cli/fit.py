@@ -38,9 +38,8 @@ def command(
 
     with show.stages(STAGE_LABELS, quiet) as progress:
         detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
-    given = run / rundir.INPUTS
-    if not given.exists() or rundir.read_json(given) != files:
-        rundir.write_json(given, files)
+    if rundir.inputs_of(run) != files:
+        rundir.write_json(run / rundir.INPUTS, files)
     for line in source.skipped.summary():
         show.note(line)  # also with --quiet: rows are missing from the result
     corpus = detector.corpus_

@@ -75,8 +75,8 @@ def command(
         from aspectra.labelling.files import make_plan
         from aspectra.labelling.places import list_inputs, output_folder
 
-        places = list_inputs(files)
-        plan = make_plan(run.absolute(), model, output_folder(output), places, columns)
+        folder, places = output_folder(output), list_inputs(files)
+        plan = make_plan(run.absolute(), model, folder, places, columns)
         label_folder(plan, places, engine, address, quiet)
     else:
         label_file(run, model, files, Path(output), columns, raw_cells, quiet)

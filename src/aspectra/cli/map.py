@@ -142,12 +142,12 @@ def export_map(run: show.Run, file: Table, quiet: show.Quiet = False) -> None:
 @app.command("import")
 def import_map(run: show.Run, file: Table, by: By = None, quiet: show.Quiet = False) -> None:
     """Read an exported CSV back in; the rows that you changed become your choices."""
-    from aspectra import rundir
+    from aspectra import disk, rundir
     from aspectra.topicmap.spreadsheet import import_csv
     from aspectra.topicmap.topicmap import write_map
 
     detector = load(run)
-    with rundir.locked(run, "map"):
+    with disk.locked(run, "map"):
         found = read_of(detector, run / rundir.TOPIC_MAP)
         imported = import_csv(file, found, by or getpass.getuser())
         write_map(run / rundir.TOPIC_MAP, imported)
@@ -213,7 +213,7 @@ def show_in_browser(address: str) -> None:
 
 def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     """Suggest or carry over a map, save and print it; without either, print the map that is there."""
-    from aspectra import rundir
+    from aspectra import disk, rundir
     from aspectra.studio.opening import carry
     from aspectra.topicmap.topicmap import merge, write_map
 
@@ -246,7 +246,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
                 progress=progress,
             )
         new = detector.topic_map_
-    with rundir.locked(run, "map"):
+    with disk.locked(run, "map"):
         merged = merge(old(), new, options.replace)
         write_map(path, merged)
         keep_aspects(run, merged, aspects)

@@ -135,8 +135,7 @@ def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 def label_command(run: Path, output: str = "labelled.csv") -> str:
     """Return the command that labels the run's own reviews, or a file of the user's if they are unknown."""
-    given = run / rundir.INPUTS
-    files = rundir.read_json(given) if given.exists() else ["new.csv"]
+    files = rundir.inputs_of(run) or ["new.csv"]
     return shlex.join(["aspectra", "label", str(run), *files, "-o", output])
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aspectra import rundir
+from aspectra import disk
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import BATCH, Encoder
 from aspectra.errors import RunError
@@ -61,11 +61,12 @@ def compute_features(
     for number, start in enumerate(range(0, len(order), CHUNK)):
         rows = order[start : start + CHUNK]
         path = home / f"{number:04}.npy"
-        chunk = read_chunk(path) if path.exists() else encode_chunk(encoder, pieces, rows)
-        if not path.exists():
-            with rundir.atomic_path(path) as temporary, temporary.open("wb") as file:
-                np.save(file, chunk)
-        hidden[piece_places(pieces, rows)] = chunk
+        places = piece_places(pieces, rows)
+        chunk = read_chunk(path, (len(places), encoder.width))
+        if chunk is None:
+            chunk = encode_chunk(encoder, pieces, rows)
+            keep_chunk(path, chunk)
+        hidden[places] = chunk
         progress(min(1.0, (start + CHUNK) / len(order)))
     return Features(hidden, pieces.offsets)
 
@@ -82,12 +83,10 @@ def compute_means(
     for start in range(0, len(texts), MEANS_CHUNK):
         part = texts[start : start + MEANS_CHUNK]
         path = folder / f"{cache_name(encoder, part)}.means.npy"
-        if path.exists():
-            means = read_chunk(path)
-        else:
+        means = read_chunk(path, (len(part), encoder.width))
+        if means is None:
             means = encoder.means(part, part_of(progress, start / len(texts), len(part) / len(texts)))
-            with rundir.atomic_path(path) as temporary, temporary.open("wb") as file:
-                np.save(file, means)
+            keep_chunk(path, means)
         result[start : start + len(part)] = means
         progress((start + len(part)) / len(texts))
     return result
@@ -118,11 +117,19 @@ def piece_places(pieces: Ragged, rows: np.ndarray) -> np.ndarray:
     return Ragged(np.arange(len(pieces.ids), dtype=np.int32), pieces.offsets).select(rows).ids
 
 
-def read_chunk(path: Path) -> np.ndarray:
+def read_chunk(path: Path, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Return what was kept; None if it is not there or cannot be used, so that it is made again."""
     try:
-        return np.asarray(np.load(path))
-    except (ValueError, EOFError) as error:
-        raise RunError(f"{path} is damaged ({error}). Remove it and repeat: it is made again.") from None
+        chunk = np.load(path)
+    except (OSError, ValueError, EOFError, MemoryError):
+        return None
+    fits = isinstance(chunk, np.ndarray) and chunk.shape == shape and chunk.dtype.kind == "f"
+    return chunk if fits and np.isfinite(chunk).all() else None
+
+
+def keep_chunk(path: Path, chunk: np.ndarray) -> None:
+    with disk.atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.save(file, chunk)
 
 
 def cache_name(encoder: Encoder, texts: Sequence[str]) -> str:

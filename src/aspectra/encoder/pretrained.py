@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from torch import Tensor
 
 from aspectra.encoder.pieces import load_tokenizer, tokenise
@@ -78,7 +79,10 @@ class Encoder:
 
     def save(self, folder: Path) -> None:
         """Write the encoder and its tokenizer as transformers reads them."""
-        self.model.save_pretrained(folder)
+        try:
+            self.model.save_pretrained(folder)
+        except SafetensorError as error:  # as it calls a full disk
+            raise OSError(f"its weights were not written ({error})") from None
         import_transformers().AutoTokenizer.from_pretrained(place_of(self.name)).save_pretrained(folder)
 
     def batches(self, pieces: Ragged, size: int) -> Iterator[tuple[np.ndarray, Tensor, Tensor]]:

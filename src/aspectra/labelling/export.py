@@ -7,8 +7,8 @@ into labels without torch.
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import tempfile
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.encoder.pretrained import Encoder
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
@@ -100,17 +100,20 @@ def export_onnx(fitted: Fitted, student: Student | LinearStudent, path: Path, in
     missing = [name for name in ("onnx", "onnxruntime") if find_spec(name) is None]
     if missing:
         raise InputError(f"The export needs {' and '.join(missing)}, which is not installed: {INSTALL}")
-    about, tokenizer = beside(path)
+    files = (*beside(path), path)
+    for file in files:
+        rundir.refuse_own_file(file)
     network, encoder = make_graph(fitted, student)
-    with rundir.atomic_path(path) as temporary, tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        graph = Path(folder) / "graph.onnx" if int8 else temporary
+    with disk.locked(path.parent, "export", wait=0), contextlib.ExitStack() as together:
+        # at the end all three take their places, the graph first, the description last
+        about, tokenizer, graph = (together.enter_context(disk.atomic_path(file)) for file in files)
         write_graph(network, graph)
         if int8:
-            quantise(graph, temporary)
-    rundir.write_atomic(tokenizer, encoder.tokenizer.to_str().encode())
-    values = description(fitted, student.card, encoder)
-    values |= {"graph_sha256": rundir.checksum(path), "tokenizer_sha256": rundir.checksum(tokenizer)}
-    rundir.write_json(about, {**values, rundir.CHECKSUM: rundir.own_checksum(values)})
+            quantise(graph)
+        tokenizer.write_bytes(encoder.tokenizer.to_str().encode())
+        values = description(fitted, student.card, encoder)
+        values |= {"graph_sha256": rundir.checksum(graph), "tokenizer_sha256": rundir.checksum(tokenizer)}
+        about.write_bytes(rundir.to_json({**values, rundir.CHECKSUM: rundir.own_checksum(values)}))
 
 
 def write_graph(both: nn.Module, path: Path) -> None:
@@ -135,7 +138,7 @@ def write_graph(both: nn.Module, path: Path) -> None:
         )
 
 
-def quantise(graph: Path, output: Path) -> None:
+def quantise(graph: Path) -> None:
     """Round the encoder's weights to 8 bits; head and teacher are small and stay as they are."""
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -149,7 +152,7 @@ def quantise(graph: Path, output: Path) -> None:
     try:
         quantize_dynamic(
             graph,
-            output,
+            graph,
             weight_type=QuantType.QInt8,
             reduce_range=True,
             per_channel=True,

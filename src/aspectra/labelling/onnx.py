@@ -5,16 +5,17 @@ and no run.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
-from aspectra.errors import InputError
+from aspectra.errors import InputError, RunError
 from aspectra.text.tokens import check_language
 
 FORMATS = (1, 2)
@@ -37,7 +38,10 @@ def beside(path: Path) -> tuple[Path, Path]:
 
 def read_about(path: Path) -> dict[str, Any]:
     """Read the description beside an .onnx file; refuse one that was edited or cannot be right."""
-    about = rundir.read_json(path)
+    try:
+        about = rundir.read_json(path)
+    except RunError:
+        raise InputError(f"{path} is not a usable description. {AGAIN}") from None
     found = about.get("format") if isinstance(about, dict) else None
     if found not in FORMATS:
         known = " and ".join(map(str, FORMATS))
@@ -65,6 +69,15 @@ class OnnxModel:
     """An exported file: `about` tells what its answers mean."""
 
     def __init__(self, path: Path, threads: int = 0) -> None:
+        try:
+            self._open(path, threads)
+        except InputError:
+            if not (path.is_file() and os.access(path.parent, os.W_OK)):
+                raise
+            with disk.locked(path.parent, "export"):  # an export may just have been replacing the files
+                self._open(path, threads)
+
+    def _open(self, path: Path, threads: int) -> None:
         about, tokenizer = beside(path)
         for file in (path, about, tokenizer):
             if not file.is_file():

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from aspectra import rundir
+from aspectra.disk import atomic_path
 from aspectra.errors import InputError
-from aspectra.rundir import atomic_path
-from aspectra.text.read import FORMATS, find_files
+from aspectra.text.find import FORMATS, KNOWN, find_files
 from aspectra.text.rows import kind
 
 
@@ -50,9 +51,7 @@ def list_inputs(patterns: list[str]) -> list[str]:
         found += [system.unstrip_protocol(match) for match in matches]
     for place in found:
         if kind(Path(place)) not in FORMATS:
-            raise InputError(
-                f"The format of {place} is unknown. Known: {', '.join(FORMATS)}, each also with .gz."
-            )
+            raise InputError(f"The format of {place} is unknown. {KNOWN}")
     return found
 
 
@@ -65,6 +64,7 @@ def output_folder(place: str) -> str:
             f"{place}: a file is written for each input. "
             f"Name a folder, with / at its end: -o {Path(place).stem}/"
         )
+    rundir.refuse_own_file(Path(place))
     return str(Path(place).absolute())
 
 
@@ -76,14 +76,6 @@ def list_names(folder: str) -> set[str]:
     return (
         {name.rpartition("/")[2] for name in system.ls(path, detail=False)} if system.exists(path) else set()
     )
-
-
-def sweep(folder: str, names: set[str]) -> None:
-    """Remove what killed processes were still writing; nobody may be writing files of these names now."""
-    found = [] if is_url(folder) else Path(folder).glob(".*.parquet")
-    for leftover in found:  # .name.random.parquet, as atomic_path calls them
-        if leftover.stem.rpartition(".")[0][1:] in names:
-            leftover.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,6 @@ from typing import Any
 from aspectra.errors import InputError
 from aspectra.labelling.files import FileResult, Plan
 from aspectra.labelling.labeller import StudentLabeller, uses_student
-from aspectra.labelling.places import sweep
 
 BLOCKS = 10_000
 STORE = 200 * 2**20
@@ -120,4 +119,3 @@ def label_with_ray(
             done = FileResult(**json.loads(row["done"]))
             count(done.rows)
             yield done
-    sweep(plan.output, {plan.output_of(place).rpartition("/")[2] for place in places})

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import GENERAL, NOT_REVIEW
+from aspectra.disk import write_atomic
 from aspectra.errors import InputError
 from aspectra.progress import Progress, quiet
 from aspectra.report.charts import draw
@@ -23,7 +24,7 @@ from aspectra.report.stats import ratings, share_interval
 from aspectra.report.vega import write_pictures
 from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook
-from aspectra.rundir import has_student, write_atomic
+from aspectra.rundir import has_student
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.topicmap import UNMAPPED
 

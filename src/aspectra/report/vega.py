@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aspectra.rundir import write_atomic
+from aspectra.disk import write_atomic
 
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#D55E00", "#009E73", "#56B4E9"
 GREY, INK, SOFT, WHITE = "#8C8C8C", "#22211e", "#6d6a62", "#ffffff"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from aspectra.disk import write_atomic
 from aspectra.labelling.evaluate import Grade
 from aspectra.report.content import Cells, Content
 from aspectra.report.wording import percent
-from aspectra.rundir import atomic_path
 
 SHARES = "share of segments:share, low:share, high:share"
 RATINGS = (
@@ -182,9 +183,11 @@ def write_workbook(content: Content, path: Path) -> None:
          for s in content.segments],
     )  # fmt: skip
     plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with atomic_path(path) as temporary, xlsxwriter.Workbook(str(temporary), plain) as book:
+    data = io.BytesIO()
+    with xlsxwriter.Workbook(data, {**plain, "in_memory": True}) as book:
         for one in (*tables(content).values(), segments):
             formats: Any = {
                 column.name: FORMATS[column.kind] for column in one.columns if column.kind != "text"
             }
             one.frame().write_excel(book, one.name, column_formats=formats, autofit=True, freeze_panes=(1, 0))
+    write_atomic(path, data.getvalue())

@@ -73,7 +73,7 @@ def serve(service: Service, listener: socket.socket, workers: int, started: Call
         "log_level": "warning",
         "server_header": False,
         "limit_concurrency": CONNECTIONS,
-        "http": "aspectra.serve.protocol:ImpatientProtocol",
+        "http": "aspectra.connections:ImpatientProtocol",
         "timeout_graceful_shutdown": int(service.limits.timeout) + 5,
     }
     with listener, tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from aspectra import __version__, rundir
+from aspectra import __version__, disk, rundir
 from aspectra.config import StudentConfig
 from aspectra.errors import ConfigError, MapError, RunError
 from aspectra.fitting import Fitted
@@ -75,7 +75,7 @@ class Card:
 
     def save(self, home: Path, topic_map: TopicMap) -> None:
         """Write the model card and, as the student is then complete, config.json with the head's checksum."""
-        rundir.write_atomic(home / rundir.CARD, self.markdown(topic_map).encode())
+        disk.write_atomic(home / rundir.CARD, self.markdown(topic_map).encode())
         weights = rundir.checksum(home / rundir.HEAD)
         values = {**self.to_dict(), "weights": weights}
         rundir.write_json(home / rundir.CONFIG, {**values, rundir.CHECKSUM: rundir.own_checksum(values)})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.config import StudentConfig
 from aspectra.fitting import Fitted
 from aspectra.progress import Progress, quiet
@@ -40,10 +40,10 @@ def distill(
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
     fitted, home = Fitted.load(run), Path(run) / rundir.STUDENT
     aspects = aspects_of_run(Path(run))
-    with rundir.locked(Path(run), "distill", wait=0):
+    with disk.locked(Path(run), "distill", wait=0):
         student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
         home.mkdir(exist_ok=True)
-        with rundir.locked(home, "distill"):  # who loads it waits for all of its files
+        with disk.locked(home, "distill"):  # who loads it waits for all of its files
             student.save_pretrained(home, fitted.the_map())
     return student
 

@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
@@ -119,8 +120,8 @@ class LinearStudent:
     def save_pretrained(self, folder: Path | str, topic_map: TopicMap) -> None:
         """Write head, config and model card; config.json last makes it valid."""
         home = Path(folder)
-        with rundir.atomic_path(home / rundir.HEAD) as path:
-            save_file({name: one.contiguous() for name, one in self.head.state_dict().items()}, path)
+        weights = {name: one.contiguous() for name, one in self.head.state_dict().items()}
+        disk.write_atomic(home / rundir.HEAD, to_bytes(weights))
         self.card.save(home, topic_map)
 
 
@@ -150,7 +151,7 @@ def load_student(folder: Path | str, fitted: Fitted) -> Student | LinearStudent:
     except RunError:
         if not os.access(home, os.W_OK):
             raise
-        with rundir.locked(home, "distill"):  # a distill may just have been replacing the files
+        with disk.locked(home, "distill"):  # a distill may just have been replacing the files
             return read_student(home, fitted)
 
 

@@ -13,11 +13,12 @@ from typing import Self
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 from torch.nn import functional
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
@@ -96,12 +97,10 @@ class Student(nn.Module):
         """Write head, card, and the encoder if it was trained; config.json, the last, makes it valid."""
         home = Path(folder)
         if self.card.config.finetune:
-            self.encoder.save(home / rundir.ENCODER)
-        with rundir.atomic_path(home / rundir.HEAD) as path:
-            save_file(
-                {name: tensor.detach().cpu().contiguous() for name, tensor in self.head.state_dict().items()},
-                path,
-            )
+            with disk.atomic_folder(home / rundir.ENCODER) as encoder:
+                self.encoder.save(encoder)
+        weights = {name: one.detach().cpu().contiguous() for name, one in self.head.state_dict().items()}
+        disk.write_atomic(home / rundir.HEAD, to_bytes(weights))
         self.card.save(home, topic_map)
 
     @classmethod

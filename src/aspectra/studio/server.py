@@ -7,6 +7,7 @@ cannot become code.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import secrets
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 PORT = 8765
 TRIED = 20
-LONGEST_BODY = 100_000
+LONGEST_BODY, BODY_WITHIN = 100_000, 10.0
 KINDS = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -155,10 +156,14 @@ def api(answer: Callable[[Request], Awaitable[Any]]) -> Handler:
 async def body(request: Request) -> dict[str, Any]:
     """Read a JSON object of reasonable size."""
     data = b""
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > LONGEST_BODY:
-            raise InputError(f"A request has at most {LONGEST_BODY} bytes.")
+    try:
+        async with asyncio.timeout(BODY_WITHIN):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > LONGEST_BODY:
+                    raise InputError(f"A request has at most {LONGEST_BODY} bytes.")
+    except TimeoutError:
+        raise InputError(f"The request was not complete within {BODY_WITHIN:g} s.") from None
     try:
         sent = json.loads(data)
         json.dumps(sent, ensure_ascii=False).encode()  # half of an emoji cannot be saved
@@ -201,15 +206,22 @@ def make_server(studio: Studio, listener: socket.socket) -> tuple[uvicorn.Server
     """Return a server, not yet running, and the address to open."""
     import uvicorn
 
+    from aspectra.connections import ImpatientProtocol
+
     token, port = secrets.token_urlsafe(24), listener.getsockname()[1]
 
     def stop() -> None:
         server.should_exit = True
 
     app = make_app(studio, token, port, stop)
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, server_header=False)
+    config = uvicorn.Config(
+        app,
+        http=ImpatientProtocol,
+        log_level="warning",
+        timeout_graceful_shutdown=2,
+        server_header=False,
     )
+    server = uvicorn.Server(config)
     return server, f"http://{HOST}:{port}/?token={token}"
 
 

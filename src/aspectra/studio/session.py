@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.errors import MapError, RunError
 from aspectra.studio.actions import Suggester, apply
 from aspectra.studio.state import MapState, difference
@@ -121,7 +121,7 @@ class Session:
         """Keep other programs from changing the run's maps and labels; raise if the run is gone."""
         if not (self.path.parent / rundir.MANIFEST).exists():
             raise RunError(f"{self.path.parent} is gone: the map cannot be saved there.")
-        with rundir.locked(self.path.parent, "map"):
+        with disk.locked(self.path.parent, "map"):
             yield
 
     def check_disk(self) -> None:
@@ -149,7 +149,7 @@ class Session:
         data = (json.dumps(self.state.topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
         self._write_studio_file(data)
         if self._saved_before:
-            rundir.write_atomic(self.path, data)
+            disk.write_atomic(self.path, data)
         else:
             write_map(self.path, self.state.topic_map)  # the version before this session goes to map-history/
         self._save_aspects()
@@ -161,7 +161,7 @@ class Session:
         if self.path.name != rundir.TOPIC_MAP or not aspects:
             return
         if self._saved_before:
-            rundir.write_atomic(path, to_toml(aspects).encode())
+            disk.write_atomic(path, to_toml(aspects).encode())
         else:
             write_aspects(path, aspects)
 
@@ -170,7 +170,7 @@ class Session:
             "format": FORMAT, "map": hashlib.sha256(data).hexdigest(), "version": self.version,
             "minutes": self.minutes, **self.state.beside_map(), "done": self.done, "undone": self.undone,
         }  # fmt: skip
-        rundir.write_atomic(self.studio_file, (json.dumps(values, ensure_ascii=False) + "\n").encode())
+        disk.write_atomic(self.studio_file, (json.dumps(values, ensure_ascii=False) + "\n").encode())
 
     @property
     def minutes(self) -> float:

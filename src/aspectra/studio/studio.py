@@ -17,8 +17,9 @@ import numpy as np
 from aspectra import rundir, scores
 from aspectra.attention import attended
 from aspectra.detector import AspectDetector
+from aspectra.disk import write_atomic
 from aspectra.errors import InputError, MapError
-from aspectra.rundir import TOPIC_MAP, write_atomic
+from aspectra.rundir import TOPIC_MAP
 from aspectra.studio import effect, evidence
 from aspectra.studio.session import Session
 from aspectra.studio.suggester import PageSuggester

@@ -8,7 +8,6 @@ column) is an InputError that says what to do.
 from __future__ import annotations
 
 import codecs
-import glob
 import gzip
 import io
 import itertools
@@ -25,10 +24,10 @@ import polars as pl
 
 from aspectra.errors import InputError
 from aspectra.rundir import checksum
+from aspectra.text.find import find_files
 from aspectra.text.rows import Lines, Skipped, csv_rows, is_gzip, json_rows, kind, text_rows
 
 BATCH = 20_000
-FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
 TEXT_NAMES = (
     "text", "review", "reviewtext", "reviewbody", "reviewcontent", "content", "body", "comment", "comments",
     "sentence", "segment",
@@ -142,42 +141,6 @@ def find_text_column(path: Path, text_column: str | None, id_column: str | None,
             "Name another --id-column or --text-column."
         )
     return text_column
-
-
-def find_files(patterns: list[str]) -> list[Path]:
-    """Return the files of paths, globs and folders; a folder gives all its files of known formats, sorted."""
-    found: list[Path] = []
-    for pattern in patterns:
-        matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))
-        if not matches:
-            raise InputError(f"No such file: {pattern}.")
-        for path in map(Path, matches):
-            found += files_in(path) if path.is_dir() else [path]
-    for path in found:
-        if not path.is_file():
-            raise InputError(
-                f"{path} is not a file that can be read twice. Save its content in a file first."
-            )
-        if kind(path) not in FORMATS:
-            raise InputError(
-                f"The format of {path} is unknown. Known: {', '.join(FORMATS)}, each also with .gz."
-            )
-    return found
-
-
-def files_in(folder: Path) -> list[Path]:
-    """Return the files of a known format in a folder and below; names that start with . or _ are left out."""
-    below = (path for path in sorted(folder.rglob("*")) if path.is_file() and kind(path) in FORMATS)
-    found = [
-        path
-        for path in below
-        if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-    ]
-    if not found:
-        raise InputError(
-            f"{folder} has no file of a known format. Known: {', '.join(FORMATS)}, each also with .gz."
-        )
-    return found
 
 
 def guess_text_column(frame: pl.DataFrame, path: Path) -> str:

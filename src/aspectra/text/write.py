@@ -16,8 +16,8 @@ import polars as pl
 from polars import selectors as cs
 
 from aspectra import rundir
+from aspectra.disk import atomic_path
 from aspectra.errors import InputError
-from aspectra.rundir import atomic_path
 
 FORMATS = (".parquet", ".csv", ".jsonl")
 FORMULA = r"^[=+\-@\t\r]"
@@ -29,8 +29,7 @@ def check_output(path: Path) -> None:
     """Raise InputError, before any work is done, if the output cannot be written."""
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: the output must end in {', '.join(FORMATS)}.")
-    if (path.parent / rundir.MANIFEST).exists() and path.name in rundir.ARTIFACTS:
-        raise InputError(f"{path} is a file of the run itself. Choose another -o.")
+    rundir.refuse_own_file(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder. Name a file in it: {path}/labelled{path.suffix}")
     try:

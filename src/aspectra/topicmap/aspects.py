@@ -15,8 +15,8 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.config import GENERAL
+from aspectra.disk import write_atomic
 from aspectra.errors import InputError
-from aspectra.rundir import write_atomic
 from aspectra.topicmap.topicmap import check_aspects, free_history_name
 
 KEYS = ("about", "words", "examples")

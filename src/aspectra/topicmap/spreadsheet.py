@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
+from aspectra import rundir
 from aspectra.config import GENERAL, NOT_REVIEW
+from aspectra.disk import write_atomic
 from aspectra.errors import MapError
-from aspectra.rundir import write_atomic
 from aspectra.text.rows import find_delimiter
 from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
 
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
 COLUMNS = ("topic", "aspect", "keywords", "note")
 
 
 def export_csv(topic_map: TopicMap, path: Path) -> None:
     """Write the map as a table, UTF-8 with a byte order mark so that Excel reads it right."""
+    rundir.refuse_own_file(path)
     table = io.StringIO()
     writer = csv.writer(table)
     writer.writerow(COLUMNS)
     for choice in topic_map.choices:
-        writer.writerow((choice.topic, choice.aspect or UNMAPPED, " ".join(choice.keywords), choice.why))
+        texts = (choice.aspect or UNMAPPED, " ".join(choice.keywords), choice.why)
+        writer.writerow((choice.topic, *map(for_excel, texts)))
     write_atomic(path, table.getvalue().encode("utf-8-sig"))
 
 
@@ -60,6 +65,8 @@ def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise MapError(f"No file {path}. Export the map first and edit that file.") from error
+    except OSError as error:
+        raise MapError(f"Cannot read {path}: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise MapError(f'{path} is not UTF-8. In Excel, save it as "CSV UTF-8".') from error
     header = text.partition("\n")[0]
@@ -68,14 +75,32 @@ def read_table(path: Path) -> list[tuple[str, dict[str, str]]]:
         raise MapError(
             f"{path}, line 1 must name the columns {', '.join(COLUMNS)}; found {header.strip()!r}."
         )
-    return [(f"{path}, line {reader.line_num}", row) for row in reader]
+    try:
+        return [(f"{path}, line {reader.line_num}", cells(row)) for row in reader]
+    except csv.Error as error:
+        raise MapError(f"{path}, line {reader.line_num + 1} cannot be read as CSV ({error}).") from error
+
+
+def cells(row: dict[str, str]) -> dict[str, str]:
+    """Return a row as it was exported; cells beyond the last column have no name and are left out."""
+    return {name: from_excel(cell) for name, cell in row.items() if name}
+
+
+def for_excel(cell: str) -> str:
+    """Put ' before text that a spreadsheet would run as a formula."""
+    return f"'{cell}" if FORMULA.match(cell) else cell
+
+
+def from_excel(cell: str) -> str:
+    """Take that ' away; a spreadsheet may have done so already."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
 
 
 def row_topic(row: dict[str, str], current: TopicMap, place: str) -> int:
     number = row["topic"].strip()
-    if not number.isdecimal() or int(number) >= len(current.choices):
+    if not number.isdecimal() or len(number) > 9 or int(number) >= len(current.choices):
         raise MapError(
-            f"{place}: topic must be a number from 0 to {len(current.choices) - 1}, got {number!r}."
+            f"{place}: topic must be a number from 0 to {len(current.choices) - 1}, got {number[:20]!r}."
         )
     keywords = row.get("keywords", "").split()
     if keywords and keywords != list(current.choices[int(number)].keywords):

@@ -21,8 +21,8 @@ import numpy as np
 
 from aspectra import rundir
 from aspectra.config import GENERAL, NOT_REVIEW
+from aspectra.disk import write_atomic
 from aspectra.errors import MapError
-from aspectra.rundir import write_atomic
 
 VERSION = 2
 """Version 1 has no shares, labelled, Not a review; a map that needs none is still written as version 1."""

@@ -1,4 +1,4 @@
-"""HTTP/1.1 with a limit that uvicorn lacks: a request's headers must arrive within HEADERS_WITHIN seconds.
+"""HTTP/1.1 for both servers, with a limit that uvicorn lacks: headers must arrive in HEADERS_WITHIN seconds.
 
 Otherwise a thousand half-sent requests would hold all connections and lock everyone else out.
 """

@@ -1,0 +1,177 @@
+"""Is a run whole? Each of its files is read by the code that uses it; nothing is changed.
+
+In: a run's folder. Out: one `Finding` per file, which says what is wrong with it and what to type. What an
+encoder computed (features/) is not looked at: it is made again where it cannot be used.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aspectra import disk, rundir
+from aspectra.config import FitConfig
+from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError
+from aspectra.fitting import Fitted
+from aspectra.rundir import RunDir
+from aspectra.student.linear import load_student
+from aspectra.studio.session import Session
+from aspectra.studio.state import MapState
+from aspectra.studio.studio import read_labels
+from aspectra.topicmap.aspects import read_file
+from aspectra.topicmap.topicmap import read_map
+
+OK, MISSING, DAMAGED, STALE, FOREIGN = "ok", "missing", "damaged", "stale", "foreign"
+NOT_YET, LEFTOVER, UNKNOWN = "not yet", "leftover", "unknown"
+WRONG = (MISSING, DAMAGED, STALE, FOREIGN)
+"""A run with such a finding is not whole; the other states are only told."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`name` is relative to the run; `message` says what is wrong and what to do."""
+
+    name: str
+    state: str = OK
+    message: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        return self.state in WRONG
+
+
+def check_run(run: Path | str) -> list[Finding]:
+    """Check all files of a run; raise RunError if the folder is none."""
+    home = RunDir(run)
+    if not (home / rundir.MANIFEST).exists():
+        home.check()  # raises: there is no run
+    fitted, found = None, list(check_stages(home))
+    if not any(one.wrong for one in found):
+        fitted, found = check_fitted(home.path, found)
+    found += check_made_by_people(home.path, fitted)
+    if fitted:
+        found.append(check_student(home.path, fitted))
+    return [*found, *check_rest(home.path)]
+
+
+def check_stages(run: RunDir) -> Iterator[Finding]:
+    """Compare the files of each stage with the checksums in the manifest."""
+    try:
+        done = run.manifest()["stages"]
+    except RunError as error:
+        yield found_wrong(rundir.MANIFEST, error)
+        return
+    yield Finding(rundir.MANIFEST)
+    again = f"Repeat the fit; it makes only what is missing: {fit_command(run)}"
+    for stage, names in rundir.STAGE_FILES.items():
+        if stage not in done:
+            yield Finding(", ".join(names), MISSING, f"The fit was not finished. {again}")
+            continue
+        for name in names:
+            if not (run / name).is_file():
+                yield Finding(name, MISSING, f"It is not there. {again}")
+            elif rundir.checksum(run / name) != done[stage]["files"].get(name):
+                yield Finding(name, DAMAGED, f"It is not the file that the fit wrote. {again}")
+            else:
+                yield Finding(name)
+
+
+def fit_command(run: RunDir) -> str:
+    """Return the command that fits the same reviews with the same settings, as far as they are known."""
+    words = ["aspectra", "fit", *(rundir.inputs_of(run.path) or ["reviews.csv"]), "--run", str(run.path)]
+    try:
+        settings = FitConfig.from_dict(rundir.read_json(run / rundir.CONFIG)).to_dict()
+    except (RunError, ConfigError):
+        settings = {}
+    changed = {name: value for name, value in settings.items() if value != FitConfig().to_dict()[name]}
+    for name, value in changed.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return shlex.join(words)
+
+
+def check_fitted(run: Path, found: list[Finding]) -> tuple[Fitted | None, list[Finding]]:
+    """Load what the fit made; if that fails, the file that the error names is damaged."""
+    try:
+        fitted = Fitted.load(run, with_map=False)
+        return (fitted, found) if len(fitted.corpus.segments) else (None, found)
+    except RunError as error:
+        named = next((one.name for one in found if one.name in str(error)), rundir.MANIFEST)
+        bad = Finding(named, DAMAGED, str(error))
+        return None, [bad if one.name == named else one for one in found]
+
+
+def check_made_by_people(run: Path, fitted: Fitted | None) -> Iterator[Finding]:
+    """Check maps, labels, descriptions of aspects, and their earlier versions."""
+    maps = sorted(run.glob(f"{Path(rundir.TOPIC_MAP).stem}*.json"))
+    if run / rundir.TOPIC_MAP not in maps:
+        yield Finding(rundir.TOPIC_MAP, NOT_YET, f"The topics are not mapped. Next: aspectra map {run}")
+    for path in maps:
+        yield from check_map(path, fitted)
+    if (run / rundir.DEV).exists():
+        yield attempt(rundir.DEV, lambda: read_labels(run))
+    described = [path for path in (run / rundir.ASPECTS,) if path.exists()]
+    for path in (*described, *sorted((run / rundir.MAP_HISTORY).glob("[!.]*"))):
+        yield attempt(str(path.relative_to(run)), partial(read_earlier, path))
+
+
+def read_earlier(path: Path) -> object:
+    return read_map(path) if path.suffix == ".json" else read_file(path)
+
+
+def attempt(name: str, read: Callable[[], Any]) -> Finding:
+    """Read a file; an error of ours becomes a finding."""
+    try:
+        read()
+    except AspectraError as error:
+        return found_wrong(name, error)
+    return Finding(name)
+
+
+def found_wrong(name: str, error: AspectraError) -> Finding:
+    states = {NotInstalledError: MISSING, VersionError: FOREIGN}
+    return Finding(name, states.get(type(error), DAMAGED), str(error))
+
+
+def check_map(path: Path, fitted: Fitted | None) -> Iterator[Finding]:
+    """Check a map and, beside it, the file with undo and colours."""
+    readable = attempt(path.name, lambda: read_map(path))
+    if readable.wrong or fitted is None:
+        yield readable
+        return
+    expected = fitted.topics.fingerprint, len(fitted.topics.items)
+    found = attempt(path.name, lambda: read_map(path, *expected))
+    yield Finding(path.name, FOREIGN, found.message) if found.wrong else found
+    session = Session(path, MapState.of(read_map(path)), by="", read_only=True)
+    if session.studio_file.exists():
+        yield Finding(session.studio_file.name, DAMAGED if session.notice else OK, session.notice)
+
+
+def check_student(run: Path, fitted: Fitted) -> Finding:
+    """Check the student as labelling does: its files, its encoder, and that it was made for this map."""
+    try:
+        if not rundir.has_student(run):
+            return Finding(rundir.STUDENT, NOT_YET, f"The teacher labels alone. Next: aspectra distill {run}")
+        card = load_student(run / rundir.STUDENT, fitted).card
+    except AspectraError as error:
+        return found_wrong(rundir.STUDENT, error)
+    path = run / rundir.TOPIC_MAP
+    usable = path.exists() and not attempt(path.name, lambda: read_map(path)).wrong
+    if usable and not read_map(path).means(card.topic_map_fingerprint, card.aspects):
+        return Finding(
+            rundir.STUDENT, STALE, f"The topic map has changed since. Distil again: aspectra distill {run}"
+        )
+    return Finding(rundir.STUDENT)
+
+
+def check_rest(run: Path) -> Iterator[Finding]:
+    """Tell what killed commands left, and what is not of the run."""
+    for path in sorted(run.rglob("*")):
+        name = str(path.relative_to(run))
+        if disk.is_leftover(path):
+            yield Finding(name, LEFTOVER, "A command was killed; the next that writes this file removes it.")
+        elif path.parent == run and not (rundir.is_artifact(name) or name.startswith(".")):
+            yield Finding(name, UNKNOWN, "It is no file of the run, and is left alone.")
