@@ -27,7 +27,7 @@ def test_distill_label_and_export_follow_each_other(
     made = invoke("distill", own_run, "--encoder", encoder_folder, "--n-segments", 200, "--epochs", 1)
     assert "Learnt from 200 segments" in made.stderr or "Learnt from 19" in made.stderr
     assert invoke("export", own_run, "-o", tmp_path / "s.onnx").exit_code == 0
-    assert invoke("label", own_run, few, "-o", tmp_path / "a.parquet").exit_code == 0
+    assert invoke("label", own_run, few, "-o", tmp_path / "a.parquet", "--model", "encoder").exit_code == 0
     assert invoke("label", "--onnx", tmp_path / "s.onnx", few, "-o", tmp_path / "b.parquet").exit_code == 0
     ours, theirs = pl.read_parquet(tmp_path / "a.parquet"), pl.read_parquet(tmp_path / "b.parquet")
     assert ours["aspect"].equals(theirs["aspect"])
@@ -37,19 +37,19 @@ def test_the_student_labels_by_default_and_the_teacher_when_asked(
     student_run: Path, few: Path, tmp_path: Path
 ) -> None:
     frames = {}
-    for model in ("teacher", "student", None):
+    for model in ("teacher", "encoder", None):
         output = tmp_path / f"{model}.parquet"
         invoke("label", student_run, few, "-o", output, "-q", *(["--model", model] if model else []))
         frames[model] = pl.read_parquet(output)
-    assert frames[None].equals(frames["student"])
-    assert not frames["student"]["probability"].equals(frames["teacher"]["probability"])
+    assert frames[None].equals(frames["encoder"])
+    assert not frames["encoder"]["probability"].equals(frames["teacher"]["probability"])
 
 
 def test_evaluate_scores_what_label_answers(student_run: Path, sample: Sample, tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     sample.gold.write_ndjson(gold)
     words = ("evaluate", student_run, gold, "--json", "--only", "Taste,Noise,General", "-q")
-    answers = [invoke(*words, "--model", model).stdout for model in ("teacher", "student")]
+    answers = [invoke(*words, "--model", model).stdout for model in ("teacher", "encoder")]
     assert invoke(*words).stdout == answers[1] != answers[0]
 
 
@@ -64,7 +64,7 @@ def test_explain_prints_words_and_writes_a_page(student_run: Path, tmp_path: Pat
 def test_asking_for_a_student_that_is_not_there_says_how_to_make_it(
     run: Path, few: Path, tmp_path: Path
 ) -> None:
-    failed = invoke("label", run, few, "-o", tmp_path / "x.csv", "--model", "student")
+    failed = invoke("label", run, few, "-o", tmp_path / "x.csv", "--model", "encoder")
     assert isinstance(failed.exception, AspectraError)
     assert "has no student. Make it first: aspectra distill" in str(failed.exception)
 
@@ -72,7 +72,7 @@ def test_asking_for_a_student_that_is_not_there_says_how_to_make_it(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--model", "both"], "Give teacher or student"),
+        (["--model", "both"], "Give auto, fast, encoder or teacher"),
         (["--model", "teacher", "--onnx", "x.onnx"], "--model or --onnx, not both"),
     ],
 )

@@ -47,7 +47,7 @@ def graph(student_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (None, StudentLabeller),
         ("auto", StudentLabeller),
-        ("student", StudentLabeller),
+        ("encoder", StudentLabeller),
         ("teacher", TeacherLabeller),
     ],
 )
@@ -75,11 +75,11 @@ def test_the_teachers_labels_have_the_same_digits_on_any_threads_and_in_any_batc
 def test_without_a_student_the_teacher_answers(run: Path) -> None:
     assert type(load(run)) is TeacherLabeller
     with pytest.raises(RunError, match=r"has no student. Make it first: aspectra distill"):
-        load(run, "student")
+        load(run, "encoder")
 
 
 def test_what_cannot_be_opened_is_refused(own_run: Path, graph: Path) -> None:
-    with pytest.raises(InputError, match="model must be one of auto, teacher, student, got 'both'"):
+    with pytest.raises(InputError, match="model must be one of auto, fast, encoder, teacher, got 'both'"):
         load(own_run, "both")
     with pytest.raises(InputError, match="answers with teacher and student together"):
         load(graph, "teacher")
@@ -100,7 +100,7 @@ def test_every_labeller_gives_the_same_columns_and_agrees_with_itself(student_ru
         assert labeller.threads >= 1
 
 
-@pytest.mark.parametrize("model", ["teacher", "student", None])
+@pytest.mark.parametrize("model", ["teacher", "encoder", None])
 def test_python_gives_exactly_what_the_command_gives(
     aspectra: Aspectra, student_run: Path, sample: Sample, tmp_path: Path, model: str | None
 ) -> None:
@@ -146,7 +146,7 @@ def test_a_student_of_another_map_is_refused(student_run: Path) -> None:
 
 def test_pasted_code_is_labelled_not_a_review_but_predicted_as_one_of_the_classes(student_run: Path) -> None:
     code = "var swfParams = new Object();"
-    for model in ("teacher", "student"):
+    for model in ("teacher", "encoder"):
         labeller = load(student_run, model)
         assert labeller.label_segments([code, TEXTS[0]])["aspect"][0] == NOT_REVIEW
         assert labeller.label([code])["aspect"].to_list() == [NOT_REVIEW]

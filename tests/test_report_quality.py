@@ -27,7 +27,7 @@ def test_topics_and_scores_are_those_that_the_other_commands_print(
 
 
 def test_labels_of_this_run_are_the_teachers(labelled_file: Path, detector: AspectDetector) -> None:
-    assert find_origin(open_labels(labelled_file), detector, has_student=False).model == "teacher"
+    assert find_origin(open_labels(labelled_file), detector).model == "teacher"
 
 
 def test_labels_of_another_run_are_refused(
@@ -36,19 +36,19 @@ def test_labels_of_another_run_are_refused(
     frame, other = pl.read_parquet(labelled_file), tmp_path / "other.parquet"
     frame.with_columns(topic=(pl.col("topic") + 1) % 16).write_parquet(other)
     with pytest.raises(InputError, match=r"was not labelled with this run: of \d+ segments checked only"):
-        find_origin(open_labels(other), detector, has_student=False)
+        find_origin(open_labels(other), detector)
     renamed = frame.rename({"p_Taste": "p_Smell"}).with_columns(pl.col("aspect").replace("Taste", "Smell"))
     renamed.write_parquet(other)
     with pytest.raises(InputError, match=r"labelled with other aspects \(Smell, Noise, General\)"):
-        find_origin(open_labels(other), detector, has_student=False)
+        find_origin(open_labels(other), detector)
 
 
 def test_labels_of_an_older_map_are_told_apart_from_a_students(
-    labelled_file: Path, detector: AspectDetector, tmp_path: Path
+    labelled_file: Path, detector: AspectDetector, student_run: Path, tmp_path: Path
 ) -> None:
     changed = tmp_path / "changed.parquet"
     pl.read_parquet(labelled_file).with_columns(pl.col("probability") * 0.5).write_parquet(changed)
-    old = find_origin(open_labels(changed), detector, has_student=False)
+    old = find_origin(open_labels(changed), detector)
     assert old.model is None
     assert "map has changed since changed.parquet" in old.note
-    assert find_origin(open_labels(changed), detector, has_student=True).model == "student"
+    assert find_origin(open_labels(changed), detector, student_run).model == "encoder"

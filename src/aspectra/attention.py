@@ -19,12 +19,13 @@ from aspectra.corpus import Vocabulary
 from aspectra.encoder.pieces import words_of_pieces
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
-from aspectra.labelling.labeller import StudentLabeller, TeacherLabeller
+from aspectra.labelling.labeller import RunLabeller, TeacherLabeller
 from aspectra.teacher.encode import attend
 from aspectra.text.tokens import extract
 from aspectra.topicmap.gamma import PREFIX
 
 if TYPE_CHECKING:
+    from aspectra.student.fast import FastStudent
     from aspectra.student.linear import LinearStudent
     from aspectra.student.model import Student
 
@@ -114,7 +115,7 @@ class Explanation:
         )
 
 
-def explain(model: TeacherLabeller | StudentLabeller, text: str) -> Explanation:
+def explain(model: RunLabeller, text: str) -> Explanation:
     """Explain the label of one segment."""
     spans = written_words(text)
     if not spans:
@@ -125,15 +126,15 @@ def explain(model: TeacherLabeller | StudentLabeller, text: str) -> Explanation:
     if isinstance(model, TeacherLabeller):
         return Explanation(words, teacher, None, teacher_answer, None, teacher_answer)
     probabilities = model.student.probabilities([text])[0].tolist()
-    own = dict(sorted(zip(model.student.card.aspects, probabilities, strict=True), key=lambda pair: -pair[1]))
-    if model.student.card.config.head == "linear":
-        student = student_contributions(cast("LinearStudent", model.student), text, spans)
+    own = dict(sorted(zip(model.card.aspects, probabilities, strict=True), key=lambda pair: -pair[1]))
+    if model.card.config.head == "linear":
+        student = student_contributions(cast("LinearStudent | FastStudent", model.student), text, spans)
     else:
         student = student_attention(cast("Student", model.student), text, spans)
     return Explanation(words, teacher, student, teacher_answer, own, ranked(model, text))
 
 
-def ranked(model: TeacherLabeller | StudentLabeller, text: str) -> dict[str, float]:
+def ranked(model: RunLabeller, text: str) -> dict[str, float]:
     row = model.label_segments([text]).row(0, named=True)
     values = {name.removeprefix(PREFIX): value for name, value in row.items() if name.startswith(PREFIX)}
     return dict(sorted(values.items(), key=lambda pair: -pair[1]))
@@ -175,7 +176,7 @@ def student_attention(student: Student, text: str, spans: list[tuple[int, int]])
 
 
 def student_contributions(
-    student: LinearStudent, text: str, spans: list[tuple[int, int]]
+    student: LinearStudent | FastStudent, text: str, spans: list[tuple[int, int]]
 ) -> tuple[float, ...]:
     """Return each written word's share in the answer: how much less likely it is without the word.
 

@@ -18,6 +18,7 @@ from aspectra.config import FitConfig
 from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError
 from aspectra.fitting import Fitted
 from aspectra.rundir import RunDir
+from aspectra.student.fast import load_fast
 from aspectra.student.linear import load_student
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
@@ -54,7 +55,7 @@ def check_run(run: Path | str) -> list[Finding]:
         fitted, found = check_fitted(home.path, found)
     found += check_made_by_people(home.path, fitted)
     if fitted:
-        found.append(check_student(home.path, fitted))
+        found += check_student(home.path, fitted)
     return [*found, *check_rest(home.path)]
 
 
@@ -150,21 +151,27 @@ def check_map(path: Path, fitted: Fitted | None) -> Iterator[Finding]:
         yield Finding(session.studio_file.name, DAMAGED if session.notice else OK, session.notice)
 
 
-def check_student(run: Path, fitted: Fitted) -> Finding:
+def check_student(run: Path, fitted: Fitted) -> Iterator[Finding]:
     """Check the student as labelling does: its files, its encoder, and that it was made for this map."""
+    home, again = run / rundir.STUDENT, f"Distil again: aspectra distill {run}"
     try:
         if not rundir.has_student(run):
-            return Finding(rundir.STUDENT, NOT_YET, f"The teacher labels alone. Next: aspectra distill {run}")
-        card = load_student(run / rundir.STUDENT, fitted).card
+            yield Finding(rundir.STUDENT, NOT_YET, f"The teacher labels alone. Next: aspectra distill {run}")
+            return
+        card = load_student(home, fitted).card
     except AspectraError as error:
-        return found_wrong(rundir.STUDENT, error)
+        yield found_wrong(rundir.STUDENT, error)
+        return
     path = run / rundir.TOPIC_MAP
     usable = path.exists() and not attempt(path.name, lambda: read_map(path)).wrong
-    if usable and not read_map(path).means(card.topic_map_fingerprint, card.aspects):
-        return Finding(
-            rundir.STUDENT, STALE, f"The topic map has changed since. Distil again: aspectra distill {run}"
-        )
-    return Finding(rundir.STUDENT)
+    changed = usable and not read_map(path).means(card.topic_map_fingerprint, card.aspects)
+    message = f"The topic map has changed since. {again}" if changed else ""
+    yield Finding(rundir.STUDENT, STALE if changed else OK, message)
+    fast = f"{rundir.STUDENT}/{rundir.FAST}"
+    if rundir.has_fast(run):
+        yield attempt(fast, lambda: load_fast(home, fitted))
+    elif (run / fast).exists():
+        yield Finding(fast, STALE, f"It is older than the student. {again}")
 
 
 def check_rest(run: Path) -> Iterator[Finding]:

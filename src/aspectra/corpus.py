@@ -105,7 +105,10 @@ class Vocabulary:
 
     def encode(self, texts: pl.Series) -> Ragged:
         """Turn texts into the ids of their known words."""
-        tokens = extract(texts)
+        return self.read(extract(texts))
+
+    def read(self, tokens: Tokens) -> Ragged:
+        """Return the ids of the known words of texts that are cut into tokens already."""
         return known_ids(tokens, np.array(self._ids(tokens.types), dtype=np.int32))
 
     def _ids(self, types: list[str]) -> list[int]:

@@ -17,11 +17,10 @@ from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, Vocabulary
 from aspectra.errors import MapError, RunError
 from aspectra.fitting import Fitted, Reviews, fit_stages
-from aspectra.labelling.labeller import Labeller, StudentLabeller, TeacherLabeller
+from aspectra.labelling.labeller import Labeller, TeacherLabeller, choose_model, open_labeller
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold, read_gold
-from aspectra.student.linear import load_student
 from aspectra.teacher.encode import TrainedTeacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
@@ -99,7 +98,7 @@ class AspectDetector(BaseEstimator):
         home = RunDir(run) if run is not None else None
         with home.writing() if home else contextlib.nullcontext():
             self.fitted_ = fit_stages(source, self.config, home, progress)
-        made_for_other_topics = ("dev_estimate_", "suggested_", "student_folder_", "student_")
+        made_for_other_topics = ("dev_estimate_", "suggested_", "student_folder_", "labeller_")
         for name in made_for_other_topics:
             self.__dict__.pop(name, None)
         return self
@@ -203,12 +202,13 @@ class AspectDetector(BaseEstimator):
         return self.fitted_.topic_probabilities(segments)
 
     def labeller(self) -> Labeller:
-        """Return what labels: the teacher, or the student of the run that this was loaded from."""
+        """Return what labels: the teacher, or what `load` takes of the run that this was loaded from."""
         if self.student_folder_ is None:
             return TeacherLabeller(self.fitted_)
-        if "student_" not in self.__dict__:  # read only now: a student is large, and mapping does not need it
-            self.student_ = load_student(self.student_folder_, self.fitted_)
-        return StudentLabeller(self.fitted_, self.student_)
+        if "labeller_" not in self.__dict__:  # read only now: mapping does not need it
+            run = self.student_folder_.parent
+            self.labeller_ = open_labeller(self.fitted_, run, choose_model(run)[0])
+        return self.labeller_
 
     @property
     def classes_(self) -> np.ndarray:

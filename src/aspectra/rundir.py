@@ -42,6 +42,7 @@ ASPECTS = "aspects.toml"
 # The student, in a folder of the run; its config.json is its own. CARD is the model card, for people.
 STUDENT = "student"
 HEAD = "head.safetensors"
+FAST = "fast.safetensors"
 ENCODER = "encoder"
 FEATURES = "features"
 CARD = "README.md"
@@ -148,6 +149,11 @@ def has_student(run: Path) -> bool:
             f"Distil again: aspectra distill {run}, or label with --model teacher."
         )
     return (home / CONFIG).exists()
+
+
+def has_fast(run: Path) -> bool:
+    """Tell whether a run's student has a fast form that was made together with it."""
+    return has_student(run) and "fast" in read_json(run / STUDENT / CONFIG)
 
 
 def is_artifact(name: str) -> bool:

@@ -20,6 +20,7 @@ STAGE_LABELS = {
     "filter": "Choosing the filter",
     "head": "Learning",
     "encoder": "Fine-tuning",
+    "fast": "Making it fast",
 }
 
 

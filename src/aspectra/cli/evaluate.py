@@ -41,6 +41,7 @@ def command(
     if left_out:
         show.note(f"Left out {left_out} segments of other aspects.", quiet)
     scores = evaluate(run, segments, only=wanted, model=model)
+    show.note_model(run, model, quiet)
     not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
     if not_reviews:
         are = "segment is not a review and is" if not_reviews == 1 else "segments are not reviews and are"

@@ -14,6 +14,7 @@ def command(
     run: show.Run,
     text: Annotated[str, typer.Argument(help="One segment, in quotes.")],
     html: Annotated[Path | None, typer.Option(help="Write a page with shaded words here, too.")] = None,
+    model: show.Model = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Show which words counted for teacher and student."""
@@ -23,7 +24,9 @@ def command(
     from aspectra.disk import write_atomic
     from aspectra.labelling.labeller import load_run
 
-    told = explain(load_run(run), text)
+    show.check_model(model)
+    told = explain(load_run(run, model), text)
+    show.note_model(run, model, quiet)
     students = told.student or (None,) * len(told.words)
     grid = show.table("word", "teacher", "", "student", " ", right=("teacher", "student"))
     for word, teacher, student in zip(told.words, told.teacher, students, strict=True):

@@ -130,6 +130,7 @@ def label_file(
     if output.resolve() in [path.resolve() for path in source.paths]:
         raise InputError(f"{output} is also an input. Choose another -o.")
     labeller = load(run, model)
+    show.note_model(run, model, quiet)
     for line in labeller.notes:
         show.note(f"Note: {line}", quiet)
     answers: Counter[str] = Counter()
@@ -153,6 +154,7 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
     from aspectra.topicmap.gamma import not_review_note
 
     missing = plan.missing(places)
+    show.note_model(plan.run, plan.model, quiet)
     if len(missing) < len(places):
         show.note(f"{len(places) - len(missing):,} of {len(places):,} files are labelled already.", quiet)
     rows, not_reviews, problems = 0, 0, []

@@ -75,6 +75,7 @@ def command(
 
     def started() -> None:
         typer.echo(address)
+        show.note_model(service.run, options.model, options.quiet)
         show.note(f"Documentation: {address}/docs. Stop with Ctrl-C.", options.quiet)
 
     with contextlib.suppress(KeyboardInterrupt):

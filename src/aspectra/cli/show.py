@@ -40,7 +40,8 @@ Encoding = Annotated[str, typer.Option(help="Encoding of text files: utf-8, lati
 Model = Annotated[
     str | None,
     typer.Option(
-        help="teacher, or student (blended with the teacher); by default student if the run has one."
+        help="fast: the fast student; encoder: the student with its encoder, slow and a little more "
+        "accurate; teacher: the teacher alone; auto, the default: the first of them that the run has."
     ),
 ]
 Onnx = Annotated[
@@ -62,8 +63,19 @@ def note(text: str, quiet: bool = False) -> None:
 
 
 def check_model(model: str | None) -> None:
-    if model not in (None, "teacher", "student"):
-        raise typer.BadParameter(f"Give teacher or student, not {model}.", param_hint="--model")
+    if model not in (None, "auto", "fast", "encoder", "teacher"):
+        raise typer.BadParameter(f"Give auto, fast, encoder or teacher, not {model}.", param_hint="--model")
+
+
+def note_model(run: Path, model: str | None, quiet: bool = False) -> None:
+    """Print which model of a run answers, and why, if it was not asked for by name."""
+    from aspectra.labelling.labeller import MODELS, choose_model
+
+    if run.suffix == ".onnx":
+        return
+    chosen, why = choose_model(run, model)
+    if why:
+        note(f"Labelling with {MODELS[chosen]}: {why}", quiet)
 
 
 def names(text: str | None) -> tuple[str, ...] | None:

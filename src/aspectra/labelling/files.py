@@ -20,7 +20,7 @@ import polars as pl
 from aspectra import rundir
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError
-from aspectra.labelling.labeller import Labeller, load, uses_student
+from aspectra.labelling.labeller import Labeller, choose_model, load
 from aspectra.labelling.onnx import beside
 from aspectra.labelling.places import list_names, local_copy, whole_file
 from aspectra.rundir import checksum, fingerprint
@@ -171,8 +171,11 @@ def labeller_fingerprint(path: Path, model: str | None) -> str:
     run = rundir.RunDir(path)
     run.check("topics")
     names = [rundir.CONFIG, rundir.VOCABULARY, rundir.VECTORS, rundir.TEACHER]
-    if uses_student(path, model):
+    chosen = choose_model(path, model)[0]
+    if chosen != "teacher":
         names.append(f"{rundir.STUDENT}/{rundir.CONFIG}")
+    if chosen == "fast":
+        names.append(f"{rundir.STUDENT}/{rundir.FAST}")
     if not (run / rundir.TOPIC_MAP).exists():
         raise MapError(f"No topic map in {path}. Map the topics first: aspectra map {path}")
     topic_map = read_map(run / rundir.TOPIC_MAP)

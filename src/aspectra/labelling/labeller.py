@@ -23,15 +23,23 @@ from aspectra.teacher.encode import encode
 from aspectra.text.code import is_code
 from aspectra.text.memory import as_series
 from aspectra.text.segment import split_reviews
+from aspectra.text.tokens import extract
 from aspectra.topicmap.gamma import PREFIX, label_beta, mark_not_reviews
 from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
     from aspectra.fitting import Fitted
+    from aspectra.student.card import Card
+    from aspectra.student.fast import FastStudent
     from aspectra.student.linear import LinearStudent
     from aspectra.student.model import Student
 
-MODELS = ("auto", "teacher", "student")
+MODELS = {
+    "fast": "the fast student",
+    "encoder": "the student with its encoder",
+    "teacher": "the teacher alone",
+}
+"""What may label, as users name it and as it is told; "auto" chooses."""
 
 
 class Labeller(ABC):
@@ -115,26 +123,52 @@ class TeacherLabeller(Labeller):
         return *self.fitted.read(texts), None
 
 
-class StudentLabeller(Labeller):
-    """The student together with its teacher."""
+class BothLabeller(Labeller):
+    """A student, of which this is the card, together with its teacher."""
 
-    def __init__(self, fitted: Fitted, student: Student | LinearStudent) -> None:
+    def __init__(self, fitted: Fitted, card: Card) -> None:
         super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
-        card = student.card
         if not self.topic_map.means(card.topic_map_fingerprint, card.aspects):
             raise RunError(
                 "The topic map has changed since the student was made. "
                 "Distil again: aspectra distill RUN, or label with --model teacher."
             )
-        self.fitted, self.student, self.keep_junk = fitted, student, fitted.config.keep_junk
+        self.fitted, self.card, self.keep_junk = fitted, card, fitted.config.keep_junk
         self.teacher_weight, self.notes = card.teacher_weight, card.notes
         self.columns = columns(self.topic_map.aspects, card.aspects)
+
+
+class StudentLabeller(BothLabeller):
+    """The student with its encoder, together with its teacher."""
+
+    def __init__(self, fitted: Fitted, student: Student | LinearStudent) -> None:
+        super().__init__(fitted, student.card)
+        self.student = student
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         words = self.fitted.vocabulary.encode(texts)
         beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
         own = self.student.answer(texts.fill_null("").to_list(), words, beta)
         return beta, words.lengths, own[:, self.columns]
+
+
+class FastLabeller(BothLabeller):
+    """The fast student together with its teacher; both read the same tokens."""
+
+    threads = 2
+
+    def __init__(self, fitted: Fitted, student: FastStudent) -> None:
+        super().__init__(fitted, student.card)
+        self.student = student
+
+    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        tokens = extract(texts)
+        words = self.fitted.vocabulary.read(tokens)
+        beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
+        return beta, words.lengths, self.student.answer(tokens, words, beta)[:, self.columns]
+
+
+RunLabeller = TeacherLabeller | StudentLabeller | FastLabeller
 
 
 class OnnxLabeller(Labeller):
@@ -169,39 +203,51 @@ def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labelle
     It labels as `aspectra label` does with the same run.
 
     - `run`: a run's folder, or the .onnx file.
-    - `model`: "teacher" is the teacher alone, "student" is student and teacher together. By default, or with
-      "auto", the student takes part if the run has one.
+    - `model`: "fast" is the fast student, "encoder" the student with its encoder, which is slow and a little
+      more accurate, "teacher" the teacher alone. By default, or with "auto", the first that the run has.
     - `threads`: at most this many threads for one batch, in this process; 0 leaves them as they are.
     """
     path, wanted = Path(run), model or "auto"
-    if wanted not in MODELS:
-        raise InputError(f"model must be one of {', '.join(MODELS)}, got {model!r}.")
+    if wanted not in ("auto", *MODELS):
+        raise InputError(f"model must be one of auto, {', '.join(MODELS)}, got {model!r}.")
     if path.suffix == ".onnx":
-        if wanted == "teacher":
+        if wanted in ("teacher", "fast"):
             raise InputError(f"{path} answers with teacher and student together. Load the run instead.")
         return OnnxLabeller(path, threads)
     return load_run(path, wanted, threads)
 
 
-def load_run(run: Path, model: str | None = None, threads: int = 0) -> TeacherLabeller | StudentLabeller:
-    """Load a run's teacher, and its student if that is asked for or there."""
-    if not uses_student(run, model):
-        return TeacherLabeller(load_fitted(run))
-    if threads:
+def load_run(run: Path, model: str | None = None, threads: int = 0) -> RunLabeller:
+    """Load a run's teacher, and the student that is asked for or there."""
+    chosen = choose_model(run, model)[0]
+    if threads and chosen == "encoder":
         import torch
 
         torch.set_num_threads(threads)
-    return load_student(run)
+    return open_labeller(load_fitted(run), run, chosen)
 
 
 def load_student(run: Path) -> StudentLabeller:
-    """Load a run's teacher and student."""
-    from aspectra.student.linear import load_student as load_own
+    """Load a run's teacher and its student with the encoder."""
+    labeller = load_run(run, "encoder")
+    assert isinstance(labeller, StudentLabeller)
+    return labeller
 
-    fitted = load_fitted(run)
+
+def open_labeller(fitted: Fitted, run: Path, model: str) -> RunLabeller:
+    """Return what labels with this model of the run."""
+    home = run / rundir.STUDENT
+    if model == "teacher":
+        return TeacherLabeller(fitted)
     if not rundir.has_student(run):
         raise RunError(f"{run} has no student. Make it first: aspectra distill {run}")
-    return StudentLabeller(fitted, load_own(run / rundir.STUDENT, fitted))
+    if model == "fast":
+        from aspectra.student.fast import load_fast
+
+        return FastLabeller(fitted, load_fast(home, fitted))
+    from aspectra.student.linear import load_student as load_own
+
+    return StudentLabeller(fitted, load_own(home, fitted))
 
 
 def load_fitted(run: Path) -> Fitted:
@@ -213,6 +259,16 @@ def load_fitted(run: Path) -> Fitted:
     return fitted
 
 
-def uses_student(run: Path, model: str | None) -> bool:
-    """Tell whether a run's student answers if this model is asked for."""
-    return model == "student" or (model != "teacher" and rundir.has_student(run))
+def choose_model(run: Path, model: str | None = None) -> tuple[str, str]:
+    """Return which model of a run answers if this one is asked for, and why if none is asked for by name."""
+    if model in MODELS:
+        return model, ""
+    if not rundir.has_student(run):
+        return "teacher", f"the run has no student. It is more accurate: aspectra distill {run}"
+    if rundir.has_fast(run):
+        return "fast", "--model encoder is a little more accurate and more than 100 times slower."
+    if rundir.read_json(run / rundir.STUDENT / rundir.CONFIG).get("config", {}).get("head") != "linear":
+        return "encoder", "a student with an attention head has no fast form."
+    stale = (run / rundir.STUDENT / rundir.FAST).exists()
+    why = "the fast student is older than it" if stale else "it has no fast form"
+    return "encoder", f"{why}. To make one, more than 100 times faster: aspectra distill {run}"

@@ -17,7 +17,7 @@ from typing import Any
 
 from aspectra.errors import InputError
 from aspectra.labelling.files import FileResult, Plan
-from aspectra.labelling.labeller import StudentLabeller, uses_student
+from aspectra.labelling.labeller import StudentLabeller, choose_model
 
 BLOCKS = 10_000
 STORE = 200 * 2**20
@@ -93,14 +93,14 @@ def connected(address: str | None) -> Iterator[Any]:
 def label_with_ray(
     plan: Plan, places: list[str], address: str | None, count: Callable[[int], None]
 ) -> Iterator[FileResult]:
-    """Label the inputs on all CPUs of a cluster, or on its GPUs if a run's student labels."""
+    """Label the inputs on all CPUs of a cluster, or on its GPUs if an encoder labels."""
     if not places:
         return
     with connected(address) as ray:
         resources = ray.cluster_resources()
         gpus = (
             int(resources.get("GPU", 0))
-            if plan.run.suffix != ".onnx" and uses_student(plan.run, plan.model)
+            if plan.run.suffix != ".onnx" and choose_model(plan.run, plan.model)[0] == "encoder"
             else 0
         )
         actors = min(len(places), gpus or int(resources.get("CPU", 1)))

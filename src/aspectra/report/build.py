@@ -117,7 +117,7 @@ def build_content(
     from aspectra.detector import AspectDetector
 
     detector = AspectDetector.load(run)
-    origin = find_origin(labels, detector, has_student(run))
+    origin = find_origin(labels, detector, run if has_student(run) else None)
     progress("model", 1)
     progress("count", 0)
     counts = Counts.of(labels, len(detector.topics_.items))

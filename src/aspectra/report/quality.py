@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from aspectra.errors import InputError, MapError
-from aspectra.labelling.evaluate import Grade, SegmentLabeller, grade
-from aspectra.labelling.labeller import TeacherLabeller, load_student
+from aspectra.labelling.evaluate import Grade, grade
+from aspectra.labelling.labeller import BothLabeller, StudentLabeller, TeacherLabeller, open_labeller
 from aspectra.report.read import Labels
-from aspectra.rundir import checksum
+from aspectra.rundir import checksum, has_fast
 from aspectra.scores import read_gold
 from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
 
@@ -29,7 +29,8 @@ SAME = 0.9
 SAME_PROBABILITY = 0.02
 MODELS = {
     "teacher": "the teacher",
-    "student": "teacher and student together",
+    "fast": "the fast student",
+    "encoder": "teacher and student together",
     None: "a model or map that this run no longer has",
 }
 ALONE = "the student"
@@ -37,7 +38,7 @@ ALONE = "the student"
 
 @dataclass(frozen=True)
 class Origin:
-    """`model` is "teacher", "student" (both together), or None if neither made the labels."""
+    """`model` is what made the labels, as `load` names it, or None if nothing that the run has now."""
 
     model: str | None
     note: str = ""
@@ -82,8 +83,11 @@ class Quality:
     notes: tuple[str, ...] = ()
 
 
-def find_origin(labels: Labels, detector: AspectDetector, has_student: bool) -> Origin:
-    """Find the model by labelling some segments again; refuse the labels of another run."""
+def find_origin(labels: Labels, detector: AspectDetector, run: Path | None = None) -> Origin:
+    """Find the model by labelling some segments again; refuse the labels of another run.
+
+    `run` is the run's folder if it has a student.
+    """
     names = tuple(detector.classes_)
     if set(labels.aspects) != set(names):
         raise InputError(
@@ -103,13 +107,21 @@ def find_origin(labels: Labels, detector: AspectDetector, has_student: bool) -> 
             f"{labels.path} was not labelled with this run: of {len(there)} segments checked only {same:.0%} "
             "have the topic that the run finds. Give the run that made the file, or label the reviews again."
         )
-    close = np.abs(there["probability"].to_numpy() - again["probability"].to_numpy()) < SAME_PROBABILITY
-    if close.mean() >= SAME:
+    if as_probable(there, again):
         return Origin("teacher")
-    if has_student:
-        return Origin("student")
+    if run is not None:
+        if not has_fast(run):
+            return Origin("encoder")
+        again = open_labeller(detector.fitted_, run, "fast").label_segments(there["text"])
+        return Origin("fast" if as_probable(there, again) else "encoder")
     changed = f"The topic map has changed since {labels.path.name} was labelled. Label the reviews again."
     return Origin(None, changed)
+
+
+def as_probable(there: pl.DataFrame, again: pl.DataFrame) -> bool:
+    """Tell whether two label tables of the same segments have nearly the same probabilities."""
+    apart = np.abs(there["probability"].to_numpy() - again["probability"].to_numpy())
+    return bool((apart < SAME_PROBABILITY).mean() >= SAME)
 
 
 def map_authors(topic_map: TopicMap) -> tuple[Author, ...]:
@@ -144,13 +156,14 @@ def assess(
     """
     if gold is not None and origin.model is None:
         raise MapError(f"{origin.note} Until then {gold} cannot tell how good these labels are.")
-    labeller: SegmentLabeller = TeacherLabeller(detector.fitted_)
+    labeller = open_labeller(detector.fitted_, run, origin.model or "teacher")
     estimate: dict[str, float] = {}
     made_by, notes = MODELS[origin.model], without_topic(detector.topic_map_, run)
-    if origin.model == "student":
-        both = load_student(run)
-        labeller, estimate, notes = both, both.student.card.estimate, both.notes
-        made_by = made_by if both.teacher_weight else ALONE
+    if isinstance(labeller, BothLabeller):
+        notes = labeller.notes
+    if isinstance(labeller, StudentLabeller):
+        estimate = labeller.card.estimate
+        made_by = made_by if labeller.teacher_weight else ALONE
     fingerprints = {
         "reviews and segments": detector.fitted_.fingerprints["prepare"],
         "topics": detector.topics_.fingerprint,

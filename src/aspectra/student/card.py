@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from aspectra import __version__, disk, rundir
 from aspectra.config import StudentConfig
 from aspectra.errors import ConfigError, MapError, RunError
 from aspectra.fitting import Fitted
+from aspectra.topicmap.aspects import aspects_of_run, described, fingerprint
 from aspectra.topicmap.topicmap import TopicMap
+
+Made = TypeVar("Made")
 
 FORMAT = 1
 AGAIN = "Distil again: aspectra distill RUN"
@@ -74,10 +79,11 @@ class Card:
         )
 
     def save(self, home: Path, topic_map: TopicMap) -> None:
-        """Write the model card and, as the student is then complete, config.json with the head's checksum."""
+        """Write the model card and, as the student is then complete, config.json with checksums."""
         disk.write_atomic(home / rundir.CARD, self.markdown(topic_map).encode())
-        weights = rundir.checksum(home / rundir.HEAD)
-        values = {**self.to_dict(), "weights": weights}
+        values = {**self.to_dict(), "weights": rundir.checksum(home / rundir.HEAD)}
+        if (home / rundir.FAST).exists():
+            values["fast"] = rundir.checksum(home / rundir.FAST)
         rundir.write_json(home / rundir.CONFIG, {**values, rundir.CHECKSUM: rundir.own_checksum(values)})
 
     @classmethod
@@ -104,7 +110,7 @@ class Card:
         known = {
             FORMER.get(name, name): value
             for name, value in values.items()
-            if name not in ("format", "version", "weights", rundir.CHECKSUM)
+            if name not in ("format", "version", "weights", "fast", rundir.CHECKSUM)
         }
         fault = rundir.find_fault(known, KINDS)
         if not fault and not 0 <= known["teacher_weight"] <= 1:
@@ -170,6 +176,27 @@ class Card:
             return f"{told} They are too few to tell how good it is."
         without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
         return f"{told} Cross-validated on them: {written(self.estimate)}{without}."
+
+
+def check_aspects(run: Path, card: Card) -> None:
+    """Refuse a student if aspects.toml now says something else of its aspects."""
+    now = fingerprint(described(card.aspects, aspects_of_run(run)))
+    if card.aspects_fingerprint not in ("", now):
+        raise RunError(
+            f"{run / rundir.ASPECTS} has changed since the student was made. "
+            f"Distil again: aspectra distill {run}, or label with --model teacher."
+        )
+
+
+def read_complete(home: Path, read: Callable[[], Made]) -> Made:
+    """Read a student; if its files do not fit together, once more when no distill is replacing them."""
+    try:
+        return read()
+    except RunError:
+        if not os.access(home, os.W_OK):
+            raise
+        with disk.locked(home, "distill"):
+            return read()
 
 
 def written(scores: dict[str, float]) -> str:

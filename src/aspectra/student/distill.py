@@ -12,9 +12,9 @@ from pathlib import Path
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
 from aspectra.fitting import Fitted
-from aspectra.progress import Progress, quiet
+from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, read_gold
-from aspectra.student.from_names import train_linear
+from aspectra.student.from_names import learn_fast, train_linear
 from aspectra.student.from_teacher import train_attention
 from aspectra.student.linear import LinearStudent
 from aspectra.student.model import Student
@@ -42,8 +42,15 @@ def distill(
     aspects = aspects_of_run(Path(run))
     with disk.locked(Path(run), "distill", wait=0):
         student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
+        fast = None
+        if isinstance(student, LinearStudent):
+            fast = learn_fast(student, progress_of("fast", progress))
         home.mkdir(exist_ok=True)
         with disk.locked(home, "distill"):  # who loads it waits for all of its files
+            if fast:
+                fast.save(home)
+            else:
+                (home / rundir.FAST).unlink(missing_ok=True)
             student.save_pretrained(home, fitted.the_map())
     return student
 

@@ -8,25 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from aspectra import rundir
 from aspectra.config import GENERAL, StudentConfig
+from aspectra.encoder.features import compute_means
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
-from aspectra.progress import Progress, progress_of, quiet
+from aspectra.progress import Progress, StageProgress, progress_of, quiet, unseen
 from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card
+from aspectra.student.fast import FastStudent
 from aspectra.student.linear import LinearHead, LinearStudent
+from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
-from aspectra.topicmap.linear import Features, normalise
+from aspectra.topicmap.linear import Features, normalise, unit
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.topicmap import TopicMap
 
 FOLDS = 5
+MODELS = {"general", "specific", "correction"}
 SCORES = ("f1_micro", "f1_macro", "f1_weighted")
 
 
@@ -64,6 +70,25 @@ def train_linear(
         **facts,
     )
     return LinearStudent(fitted, encoder, LinearHead.of(learned, card.aspects), card)
+
+
+def learn_fast(student: LinearStudent, progress: StageProgress = unseen) -> FastStudent:
+    """Make the fast form of a student, from the segments that it learnt from and the words of all reviews."""
+    fitted, encoder = student.fitted, student.encoder
+    head = {name: array.numpy() for name, array in student.head.state_dict().items()}
+    phrases, components = NO_PHRASES, np.zeros((0, 0), np.float32)
+    if encoder:
+        sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
+        states = unit(unit(np.asarray(sample.features.encoder)) - head.pop("origin"))
+        embed = partial(encoder.means, progress=progress)
+        if isinstance(fitted.segments, rundir.RunDir):
+            kept = fitted.segments / rundir.FEATURES
+            embed = partial(compute_means, encoder, folder=kept, progress=progress)
+        reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
+        phrases, components = learn_phrases(reviews, sample.texts, states, embed)
+    for name in MODELS & head.keys():  # what they multiply states with now multiplies the states' components
+        head[name] = np.vstack([components.T @ head[name][: len(components)], head[name][len(components) :]])
+    return FastStudent(fitted, student.card, phrases, head)
 
 
 def learnable(

@@ -7,7 +7,6 @@ Shapes: B segments, De the encoder's width, D word vectors, K topics, F = De + D
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +24,10 @@ from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
 from aspectra.fitting import Fitted
-from aspectra.student.card import AGAIN, Card
+from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
 from aspectra.student.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
-from aspectra.topicmap.aspects import aspects_of_run, described, fingerprint
 from aspectra.topicmap.evidence import segment_features
 from aspectra.topicmap.names import Learned
 from aspectra.topicmap.topicmap import TopicMap
@@ -146,13 +144,7 @@ def load_linear(folder: Path, card: Card, fitted: Fitted) -> LinearStudent:
 def load_student(folder: Path | str, fitted: Fitted) -> Student | LinearStudent:
     """Read a run's student, whatever its head; refuse it if its parts do not belong together."""
     home = Path(folder)
-    try:
-        return read_student(home, fitted)
-    except RunError:
-        if not os.access(home, os.W_OK):
-            raise
-        with disk.locked(home, "distill"):  # a distill may just have been replacing the files
-            return read_student(home, fitted)
+    return read_complete(home, lambda: read_student(home, fitted))
 
 
 def read_student(home: Path, fitted: Fitted) -> Student | LinearStudent:
@@ -161,13 +153,3 @@ def read_student(home: Path, fitted: Fitted) -> Student | LinearStudent:
         return Student.from_pretrained(home)
     check_aspects(home.parent, card)
     return load_linear(home, card, fitted)
-
-
-def check_aspects(run: Path, card: Card) -> None:
-    """Refuse a student if aspects.toml now says something else of its aspects."""
-    now = fingerprint(described(card.aspects, aspects_of_run(run)))
-    if card.aspects_fingerprint not in ("", now):
-        raise RunError(
-            f"{run / rundir.ASPECTS} has changed since the student was made. "
-            f"Distil again: aspectra distill {run}, or label with --model teacher."
-        )

@@ -15,16 +15,19 @@ from aspectra.bench.systems.ours import StudentSystem, TeacherSystem
 ALL: tuple[System, ...] = (
     ZeroShot(),
     LinearSystem(),
+    LinearSystem("names-fast", "aspectra, fast", fast=True),
     LinearSystem("seeds", supervision=SEED_WORDS),
     KMeansTopics(),
     LdaTopics(),
     TeacherSystem(),
     StudentSystem(),
     LinearSystem("student", supervision=DEV_MAP),
+    LinearSystem("student-fast", "aspectra, fast", supervision=DEV_MAP, fast=True),
     Majority(),
     LogisticOnDev(),
     TeacherWithLabels(),
     LinearSystem("student+dev", supervision=LABELS),
+    LinearSystem("student+dev-fast", "aspectra, fast", supervision=LABELS, fast=True),
 )
 SYSTEMS = {system.name: system for system in ALL}
 

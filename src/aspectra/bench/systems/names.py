@@ -23,6 +23,8 @@ from aspectra.fitting import Fitted
 from aspectra.progress import StageProgress
 from aspectra.rundir import RunDir
 from aspectra.student.distill import train_student
+from aspectra.student.fast import FastStudent
+from aspectra.student.from_names import learn_fast
 from aspectra.student.linear import LinearStudent
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.linear import unit
@@ -87,7 +89,7 @@ class ZeroShot:
 class LinearSystem:
     """aspectra's default student. `supervision` is all that it is told, each with what stands before it:
 
-    names; 5 seed words; dev map; labels (and the dev map).
+    names; 5 seed words; dev map; labels (and the dev map). If `fast`, the fast student answers.
     """
 
     name: str = "names"
@@ -95,6 +97,7 @@ class LinearSystem:
     supervision: str = NAMES
     settings: dict[str, Any] = field(default_factory=dict)
     seeded: bool = True
+    fast: bool = False
 
     def student_config(self) -> StudentConfig:
         """Return the student's settings: the same segments for every seed, so they are encoded once."""
@@ -102,7 +105,8 @@ class LinearSystem:
 
     def config(self, task: Task) -> dict[str, Any]:
         fit = task.bench.config(task.seed).to_dict()
-        return {"fit": fit, "student": self.student_config().to_dict(), "told": self.supervision}
+        fast = {"fast": True} if self.fast else {}
+        return {"fit": fit, "student": self.student_config().to_dict(), "told": self.supervision, **fast}
 
     def fit(self, task: Task) -> Frozen:
         fitted = one_draw(task) if self.supervision in (DEV_MAP, LABELS) else map_by_names(task)
@@ -123,12 +127,14 @@ class LinearSystem:
             "notes": list(student.card.notes),
             "dev_estimate": student.card.estimate,
         }
+        if self.fast:
+            return Frozen(answers_of(learn_fast(student), task), facts)
         if student.encoder:
             student = replace(student, encoder=KeptEncoder.of(config.encoder, task))
         return Frozen(answers_of(student, task), facts)
 
 
-def answers_of(student: LinearStudent, task: Task) -> Any:
+def answers_of(student: LinearStudent | FastStudent, task: Task) -> Any:
     """Return what gives the student's probabilities in the task's order; labelling adds nothing to them."""
     columns = [student.card.aspects.index(aspect) for aspect in task.aspects]
     return lambda texts: student.probabilities(list(texts))[:, columns]

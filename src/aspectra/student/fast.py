@@ -1,0 +1,108 @@
+"""The fast student: nearly what the student answers, at the teacher's speed and without torch.
+
+Vectors of words and pairs (phrases.py) stand for the encoder's mean state of a segment. From there on it is
+the student: its linear models, the mean word vector and √β. Without an encoder there is nothing to imitate,
+and both answer the same. It is one file in the student's folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+from safetensors.numpy import save as to_bytes
+
+from aspectra import disk, rundir
+from aspectra.corpus import Ragged
+from aspectra.errors import RunError
+from aspectra.fitting import Fitted
+from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
+from aspectra.student.phrases import Phrases
+from aspectra.teacher.encode import encode
+from aspectra.text.memory import as_series
+from aspectra.text.tokens import Tokens, extract
+from aspectra.topicmap.evidence import segment_features
+from aspectra.topicmap.linear import logs, normalise, softmax
+
+INSTEAD = "or label with --model encoder or --model teacher."
+
+
+@dataclass(frozen=True)
+class FastStudent:
+    """Phrases and linear models; `head` has the names and meanings of LinearHead, without `origin`."""
+
+    fitted: Fitted
+    card: Card
+    phrases: Phrases
+    head: dict[str, np.ndarray]
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the student's own probabilities, N×A."""
+        tokens = extract(as_series(texts))
+        words = self.fitted.vocabulary.read(tokens)
+        return self.answer(tokens, words, encode(self.fitted.teacher, words, self.fitted.config.max_tokens))
+
+    def answer(self, tokens: Tokens, words: Ragged, beta: np.ndarray) -> np.ndarray:
+        """Return N×A for segments whose known words and β (NaN without known words) are there already."""
+        longest = self.fitted.config.max_tokens
+        seen = segment_features(words, self.fitted.vectors.matrix, beta, longest=longest)
+        return answer(np.hstack([self.phrases.states(tokens), seen.words, np.sqrt(seen.beta)]), self.head)
+
+    def save(self, folder: Path) -> None:
+        """Write the file, vectors in 8 bits; the student's config.json, written later, makes it valid."""
+        vectors = self.phrases.vectors
+        scales = np.maximum(np.abs(vectors).max(1, initial=0), 1e-20) / 127
+        arrays = {
+            **self.head,
+            "types": np.frombuffer("\n".join(self.phrases.types).encode(), np.uint8),
+            "pairs": self.phrases.pairs,
+            "vectors": np.rint(vectors / scales[:, None]).astype(np.int8),
+            "scales": scales.astype(np.float32),
+            "start": self.phrases.start,
+        }
+        whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        disk.write_atomic(folder / rundir.FAST, to_bytes(whole))
+
+
+def answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
+    """Return probabilities, N×A, for features N×F, as LinearHead does."""
+    share = softmax(flat @ head["general"] + head["general_bias"])
+    aspect = softmax(flat @ head["specific"] + head["specific_bias"])
+    result = np.column_stack([(1 - share[:, -1:]) * aspect, share[:, -1:]])
+    if "correction" in head:
+        scores = flat @ head["correction"] + head["correction_bias"]
+        result = softmax(head["power"] * logs(result) + scores)
+    nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
+    return normalise(np.hstack([result, nothing])[:, head["kept"]])
+
+
+def load_fast(folder: Path, fitted: Fitted) -> FastStudent:
+    """Read a run's fast student; refuse one that is damaged or does not belong to the student."""
+    return read_complete(folder, lambda: read_fast(folder, fitted))
+
+
+def read_fast(folder: Path, fitted: Fitted) -> FastStudent:
+    card, path = Card.load(folder), folder / rundir.FAST
+    check_aspects(folder.parent, card)
+    if not rundir.has_fast(folder.parent):
+        state = "is older than the student" if path.exists() else "is missing"
+        raise RunError(f"The fast student {path} {state}. {AGAIN}, {INSTEAD}")
+    try:
+        if rundir.checksum(path) != rundir.read_json(folder / rundir.CONFIG)["fast"]:
+            raise ValueError("it was changed")
+        arrays = load_file(path)
+        types = tuple(arrays.pop("types").tobytes().decode().split("\n"))
+        vectors = arrays.pop("vectors") * arrays.pop("scales")[:, None]
+        phrases = Phrases(types if types != ("",) else (), arrays.pop("pairs"), vectors, arrays.pop("start"))
+        phrases.check()
+        student = FastStudent(fitted, card, phrases, arrays)
+        answers = student.probabilities(["."])
+        if answers.shape != (1, len(card.aspects)) or not np.isfinite(answers).all():
+            raise ValueError("it does not answer with the student's aspects")
+    except (OSError, SafetensorError, ValueError, LookupError) as error:
+        raise RunError(f"The fast student {path} cannot be used ({error}). {AGAIN}, {INSTEAD}") from None
+    return student

@@ -1,0 +1,78 @@
+"""Words and pairs that stand for an encoder's states."""
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from aspectra.student.phrases import LENGTH, LONGEST, Phrases, frequent, learn_phrases
+from aspectra.text.tokens import extract
+
+WORDS = ("not", "good", "very", "sound")
+
+
+@pytest.fixture
+def phrases() -> Phrases:
+    rng = np.random.default_rng(0)
+    pairs = np.array([0 * 4 + 1, 2 * 4 + 1])  # not good, very good
+    return Phrases(WORDS, pairs, rng.normal(size=(6, 3)).astype(np.float32), np.ones(3, np.float32))
+
+
+def slow_state(phrases: Phrases, text: str) -> np.ndarray:
+    words = text.lower().split()[:LONGEST]
+    known = [word for word in words if word in WORDS]
+    total = sum((phrases.vectors[WORDS.index(word)] for word in known), np.zeros(3))
+    for first, second in pairwise(words):
+        if (first, second) in [("not", "good"), ("very", "good")]:
+            total = total + phrases.vectors[4 + (first == "very")]
+    state = total / max(1, len(known)) + phrases.start
+    return LENGTH * state / np.linalg.norm(state)
+
+
+def test_states_are_sums_of_words_and_pairs(phrases: Phrases) -> None:
+    texts = [
+        "Not good",
+        "good not",
+        "very odd good sound",
+        "",
+        "odd",
+        "sound sound very good",
+        "very good " * 90,
+    ]
+    expected = [slow_state(phrases, text) for text in texts]
+    np.testing.assert_allclose(phrases.states(extract(pl.Series(texts))), expected, rtol=1e-4)
+
+
+def test_frequent_words_and_pairs_are_found() -> None:
+    found = frequent(pl.Series(["the sound is good", "the sound is bad", "once"]))
+    size = len(found.types)
+    pairs = {(found.types[key // size], found.types[key % size]) for key in found.pairs}
+    assert set(found.types) == {"the", "sound", "is"}
+    assert pairs == {("the", "sound"), ("sound", "is")}
+
+
+def test_reviews_without_a_pair_are_no_problem() -> None:
+    states = np.eye(4, dtype=np.float32)[[0, 1, 0, 1]]
+    texts = ["loud", "sweet", "loud", "sweet"]
+    learnt, components = learn_phrases(
+        pl.Series(texts), texts, states, lambda words: np.ones((len(words), 4))
+    )
+    close = learnt.states(extract(pl.Series(["loud", "sweet"]))) @ components.T
+    assert close.argmax(1).tolist() == [0, 1]
+
+
+def test_a_pair_that_means_something_else_than_its_words_is_learnt() -> None:
+    rng = np.random.default_rng(1)
+    nouns = [f"noun{letter}" for letter in "abcdefgh"]
+    texts = [f"{first} {second}" for first in nouns for second in nouns for _ in range(2)]
+    meaning = {text: rng.normal(size=16) for text in (*nouns, *texts)}
+
+    def embed(wanted: list[str]) -> np.ndarray:
+        return np.stack([meaning[text] for text in wanted])
+
+    states = embed(texts)
+    states /= np.linalg.norm(states, axis=1, keepdims=True)
+    learnt, components = learn_phrases(pl.Series(texts), texts, states, embed)
+    found = learnt.states(extract(pl.Series(texts))) @ components.T
+    assert (found * states).sum(1).mean() > 0.9 * LENGTH
