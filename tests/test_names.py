@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aspectra.config import GENERAL
-from aspectra.topicmap.linear import Features, Space, fit_gaussians, softmax
+from aspectra.topicmap.linear import Features, Space, fit_gaussians, learn_correction, softmax
 from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,
@@ -99,6 +99,13 @@ def test_labels_help_more_the_more_there_are(count: int) -> None:
     right = (fixed.probabilities(rest).argmax(1) == truth[500:]).mean()
     assert 0 < moved < (0.2 if count == 5 else 1)
     assert count < 500 or right > 0.85
+
+
+def test_a_few_labels_of_doubtful_segments_do_not_turn_clear_answers_round() -> None:
+    doubtful = np.tile([0.5, 0.4, 0.1], (12, 1))
+    correction = learn_correction(doubtful, np.zeros((12, 4)), np.eye(3)[[2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2]])
+    clear = np.array([[0.98, 0.015, 0.005], [0.015, 0.98, 0.005]])
+    assert list(correction(clear, np.zeros((2, 4))).argmax(1)) == [0, 1]
 
 
 def test_a_model_unfolds_to_the_features() -> None:

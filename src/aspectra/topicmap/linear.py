@@ -16,9 +16,9 @@ BLOCKS = (1.0, 0.3, 0.15)
 """Scale of the encoder, the mean word vector and √β in the features."""
 SHRINKAGE = 0.02
 """Share of the covariance that is a multiple of the identity."""
-LABEL_PRIOR = (0.3, 10.0, 10.0)
+LABEL_PRIOR = (0.3, 10.0, 100.0)
 """How strongly labels' corrections are held: weights and biases to zero, and the power of the answer without
-labels to POWER."""
+labels to POWER. That one firmly: a few doubtful labels would turn the answers round."""
 POWER = 0.5
 TINY = 1e-9
 
