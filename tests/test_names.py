@@ -103,7 +103,9 @@ def test_labels_help_more_the_more_there_are(count: int) -> None:
 
 def test_a_few_labels_of_doubtful_segments_do_not_turn_clear_answers_round() -> None:
     doubtful = np.tile([0.5, 0.4, 0.1], (12, 1))
-    correction = learn_correction(doubtful, np.zeros((12, 4)), np.eye(3)[[2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2]])
+    correction = learn_correction(
+        doubtful, np.zeros((12, 4)), np.eye(3)[[2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2]]
+    )
     clear = np.array([[0.98, 0.015, 0.005], [0.015, 0.98, 0.005]])
     assert list(correction(clear, np.zeros((2, 4))).argmax(1)) == [0, 1]
 
