@@ -41,7 +41,7 @@ def test_states_are_sums_of_words_and_pairs(phrases: Phrases) -> None:
         "very good " * 90,
     ]
     expected = [slow_state(phrases, text) for text in texts]
-    np.testing.assert_allclose(phrases.states(extract(pl.Series(texts))), expected, rtol=1e-4)
+    np.testing.assert_allclose(phrases.states(*phrases.find(extract(pl.Series(texts)))), expected, rtol=1e-4)
 
 
 def test_frequent_words_and_pairs_are_found() -> None:
@@ -58,7 +58,7 @@ def test_reviews_without_a_pair_are_no_problem() -> None:
     learnt, components = learn_phrases(
         pl.Series(texts), texts, states, lambda words: np.ones((len(words), 4))
     )
-    close = learnt.states(extract(pl.Series(["loud", "sweet"]))) @ components.T
+    close = learnt.states(*learnt.find(extract(pl.Series(["loud", "sweet"])))) @ components.T
     assert close.argmax(1).tolist() == [0, 1]
 
 
@@ -74,5 +74,5 @@ def test_a_pair_that_means_something_else_than_its_words_is_learnt() -> None:
     states = embed(texts)
     states /= np.linalg.norm(states, axis=1, keepdims=True)
     learnt, components = learn_phrases(pl.Series(texts), texts, states, embed)
-    found = learnt.states(extract(pl.Series(texts))) @ components.T
+    found = learnt.states(*learnt.find(extract(pl.Series(texts)))) @ components.T
     assert (found * states).sum(1).mean() > 0.9 * LENGTH

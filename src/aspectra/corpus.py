@@ -67,6 +67,11 @@ class Ragged:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         return Ragged(self.ids[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])], offsets)
 
+    def part(self, start: int, stop: int) -> Ragged:
+        """Return the rows from `start` on and before `stop`."""
+        offsets = self.offsets[start : stop + 1]
+        return Ragged(self.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+
     def same_length(self, longest: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield some rows with the same number of ids, and these, N×L; rows without ids are left out.
 

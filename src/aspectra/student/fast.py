@@ -28,6 +28,8 @@ from aspectra.text.tokens import Tokens, extract
 from aspectra.topicmap.evidence import segment_features
 from aspectra.topicmap.linear import logs, normalise, softmax
 
+BLOCK = 2048
+"""So many segments are answered at a time: their states stay in the processor's cache."""
 INSTEAD = "or label with --model encoder or --model teacher."
 
 
@@ -48,9 +50,16 @@ class FastStudent:
 
     def answer(self, tokens: Tokens, words: Ragged, beta: np.ndarray) -> np.ndarray:
         """Return N×A for segments whose known words and β (NaN without known words) are there already."""
-        longest = self.fitted.config.max_tokens
-        seen = segment_features(words, self.fitted.vectors.matrix, beta, longest=longest)
-        return answer(np.hstack([self.phrases.states(tokens), seen.words, np.sqrt(seen.beta)]), self.head)
+        found = self.phrases.find(tokens)
+        result = np.empty((len(words), len(self.card.aspects)), np.float32)
+        for start in range(0, len(words), BLOCK):
+            rows = slice(start, start + BLOCK)
+            known, *phrases = (one.part(start, min(start + BLOCK, len(words))) for one in (words, *found))
+            longest = self.fitted.config.max_tokens
+            seen = segment_features(known, self.fitted.vectors.matrix, beta[rows], longest=longest)
+            states = self.phrases.states(*phrases)
+            result[rows] = answer(np.hstack([states, seen.words, np.sqrt(seen.beta)]), self.head)
+        return result
 
     def save(self, folder: Path) -> None:
         """Write the file, vectors in 8 bits; the student's config.json, written later, makes it valid."""

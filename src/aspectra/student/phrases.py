@@ -76,9 +76,11 @@ class Phrases:
         known = np.append(self.pairs, -1)[at] == keys
         return words, ragged(at[known] + len(self.types), rows[joined[known]], len(tokens.lengths))
 
-    def states(self, tokens: Tokens) -> np.ndarray:
-        """Return what stands for the encoder's states, N×C, of length LENGTH; the start without words."""
-        words, pairs = self.find(tokens)
+    def states(self, words: Ragged, pairs: Ragged) -> np.ndarray:
+        """Return what stands for the encoder's states, N×C, of length LENGTH; the start without words.
+
+        The known words and pairs of N texts are what `find` returns.
+        """
         states = mean_vectors(words, self.vectors)
         share = pairs.lengths / np.maximum(words.lengths, 1)  # pairs are summed up, and divided by words
         states += mean_vectors(pairs, self.vectors) * share.astype(np.float32)[:, None]
