@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import SMALL
 
 from aspectra.bench import labels, results
+from aspectra.bench.sets import SAMPLE, SETS
 
 Call = Callable[..., Any]
 
 
+pytestmark = pytest.mark.xdist_group("bench")
+
+
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bench")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where fits are kept for all tests here; the sample's settings are such that it is fitted in seconds."""
+    small = replace(SETS[SAMPLE], settings=SMALL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SETS, SAMPLE, small)
+        yield tmp_path_factory.mktemp("bench")
 
 
 def test_quality_prints_writes_and_inserts_the_tables(aspectra: Call, home: Path, tmp_path: Path) -> None:

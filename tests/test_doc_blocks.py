@@ -40,6 +40,7 @@ FASTER = {
 """Options added to these commands, so that they take seconds."""
 FASTER_PYTHON = {
     r"AspectDetector\(.*?\)": "AspectDetector(**SMALL)",
+    r"suggest_map\((\[.+?\])\)": r'suggest_map(\1, encoder="none")',
     r'distill\("(.+?)"': r'distill("\1", SMALL_STUDENT',
 }
 """The same in Python: what is replaced, and by what."""
