@@ -291,7 +291,7 @@ def test_a_run_of_a_newer_version(refused: Callable[..., str], own_run: Path, sa
 
 def test_settings_of_a_newer_version(refused: Callable[..., str], own_run: Path, sample_files: Path) -> None:
     run = RunDir(own_run)
-    config, mark = run.config(), run.mark("topics")
+    config, mark = run.config(), run.fingerprint_of("topics")
     rundir.write_json(run / rundir.CONFIG, {**config, "telepathy": True})
     run.finish("topics", mark)
     assert "Unknown settings ['telepathy']. Known: [" in refused(

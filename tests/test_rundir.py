@@ -50,7 +50,7 @@ def test_making_a_stage_again_forgets_those_after_it(tmp_path: Path) -> None:
     run = finished_run(tmp_path)
     run.finish("vectors", "new mark")
     assert [stage for stage in STAGE_FILES if run.finished(stage, f"mark of {stage}")] == ["prepare"]
-    assert run.mark("vectors") == "new mark"
+    assert run.fingerprint_of("vectors") == "new mark"
 
 
 def test_taking_up_a_run_keeps_its_stages_and_removes_what_a_killed_process_left(tmp_path: Path) -> None:

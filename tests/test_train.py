@@ -7,6 +7,7 @@ import torch
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
 from aspectra.errors import InputError
+from aspectra.loop import torch_threads
 from aspectra.teacher import train as training
 from aspectra.teacher.encode import Trained, encode
 from aspectra.teacher.train import (
@@ -16,7 +17,6 @@ from aspectra.teacher.train import (
     choose_steps,
     segment_means,
     start_topics,
-    torch_threads,
     train,
 )
 from aspectra.vectors import WordVectors

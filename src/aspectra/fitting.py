@@ -29,7 +29,7 @@ from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, enco
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
 from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows
-from aspectra.topicmap.evidence import Reader
+from aspectra.topicmap.reader import Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
 from aspectra.vectors import WordVectors, learn_vectors
@@ -161,7 +161,7 @@ class Fitted:
             vectors,
             load_trained(run, vectors, config),
             topics,
-            {stage: run.mark(stage) for stage in STAGES},
+            {stage: run.fingerprint_of(stage) for stage in STAGES},
             run,
             read_map(run / rundir.TOPIC_MAP, topics.fingerprint, len(topics.items)) if has_map else None,
         )

@@ -7,7 +7,8 @@ step that computes losses and gradients itself (the teacher's, compiled, in teac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -19,6 +20,20 @@ Losses = dict[str, Tensor]
 """The named parts of a loss, each a scalar; the loss is their sum."""
 Step = Callable[[Any], Losses]
 """Takes a batch, sets the gradient of every parameter that learns, and returns the losses for the log."""
+
+
+@contextlib.contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Run a block on this many threads, in torch and in numpy; tiny batches are fastest on one."""
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        with threadpool_limits(count):
+            yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def differentiate(losses: Callable[[Any], Losses]) -> Step:

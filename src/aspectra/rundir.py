@@ -301,7 +301,7 @@ class RunDir:
                         f"{self / name} is missing or damaged. Repeat the fit: damaged files are rebuilt."
                     )
 
-    def mark(self, stage: str) -> str:
+    def fingerprint_of(self, stage: str) -> str:
         """Return the fingerprint under which a stage was finished."""
         self.check(stage, unread=STAGE_FILES[stage])
         return str(self.manifest()["stages"][stage]["fingerprint"])

@@ -25,9 +25,9 @@ from aspectra.bench.protocol import DEV_MAP, LABELS, System, Task, data_mark, sc
 from aspectra.bench.sets import SETS, find_set, prepare_folders
 from aspectra.bench.versions import cell_key, versions
 from aspectra.errors import AspectraError
+from aspectra.loop import torch_threads
 from aspectra.rundir import fingerprint, read_json, write_json
 from aspectra.scores import accuracy_at_shares, average_scores, gold_matrix
-from aspectra.teacher.train import torch_threads
 
 COVERAGES = np.linspace(0.05, 1, 20)
 FINISHED = "finished"

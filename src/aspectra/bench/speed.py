@@ -28,12 +28,12 @@ from aspectra.encoder.features import compute_features
 from aspectra.encoder.pretrained import BATCH
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller
-from aspectra.loop import Losses, Step, differentiate, optimise
+from aspectra.loop import Losses, Step, differentiate, optimise, torch_threads
 from aspectra.student.model import Student
 from aspectra.teacher import gradient
 from aspectra.teacher.losses import penalty
 from aspectra.teacher.model import Teacher
-from aspectra.teacher.train import batches, start_topics, torch_threads
+from aspectra.teacher.train import batches, start_topics
 from aspectra.text.tokens import lemma, stop_words
 from aspectra.vectors import WordVectors
 

@@ -14,7 +14,8 @@ from aspectra.cli import show
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from aspectra.bench.runner import Cell, CellProgress
+    from aspectra.bench.results import Places
+    from aspectra.bench.runner import Cell, CellProgress, Outcome
     from aspectra.bench.tables import Grid
 
 LONGEST_FIGURE = 24
@@ -68,19 +69,13 @@ def quality(
     chosen = choose_systems(systems)
     places = results.Places(output, markdown)
     places.check("quality")
-    with showing_cells(quiet) as progress:
-        outcomes = runner.run_cells(
-            progress.of(runner.quality_cells(names, chosen, seeds)), data, home, jobs, progress.show
-        )
+    outcomes = run_cells(runner.quality_cells(names, chosen, seeds), data, home, jobs, quiet)
     print_grids(tables.quality_grids(outcomes))
     command = results.rebuild_command(
         "quality", data, sets=",".join(names), seeds=str(seeds), systems=systems
     )
     pictures = results.quality_pictures(outcomes, places.figures)
-    results.publish("quality", command, results.quality_markdown_grids(outcomes), pictures, outcomes, places)
-    show.note(
-        f"Wrote {output / 'quality.json'}, {output / 'quality.md'} and figures in {places.figures}.", quiet
-    )
+    publish("quality", command, results.quality_markdown_grids(outcomes), pictures, outcomes, places, quiet)
 
 
 @app.command()
@@ -99,7 +94,7 @@ def ablation(
 ) -> None:
     """Vary one setting at a time: attention, λ, batch size, topics, entropy filter, segments to distil."""
     show.note("Loading …", quiet)
-    from aspectra.bench import ablations, results, runner, tables
+    from aspectra.bench import ablations, results, tables
     from aspectra.bench.sets import choose_sets
 
     chosen = ablations.chosen(show.names(only))
@@ -107,16 +102,12 @@ def ablation(
     places = results.Places(output, markdown)
     places.check("ablation")
     wanted = [cell for one in chosen for cell in one.cells(names, seeds)]
-    with showing_cells(quiet) as progress:
-        outcomes = runner.run_cells(progress.of(wanted), data, home, jobs, progress.show)
+    outcomes = run_cells(wanted, data, home, jobs, quiet)
     grids = [tables.ablation_grid(outcomes, one) for one in chosen]
     print_grids(grids)
     pictures = results.ablation_pictures(outcomes, chosen, places.figures)
     command = results.rebuild_command("ablation", data, sets=",".join(names), seeds=str(seeds), only=only)
-    results.publish("ablation", command, grids, pictures, outcomes, places)
-    show.note(
-        f"Wrote {output / 'ablation.json'}, {output / 'ablation.md'} and figures in {places.figures}.", quiet
-    )
+    publish("ablation", command, grids, pictures, outcomes, places, quiet)
 
 
 @app.command()
@@ -133,23 +124,43 @@ def labels(
     """Draw F1 against the number of labels: names alone, names and labels, labels alone."""
     show.note("Loading …", quiet)
     from aspectra.bench import labels as curve
-    from aspectra.bench import results, runner
+    from aspectra.bench import results
     from aspectra.bench.sets import choose_sets
 
     names = choose_sets(sets, data, tested=True)
     places = results.Places(output, markdown)
     places.check("labels")
-    cells = curve.label_cells(names, seeds)
-    with showing_cells(quiet) as progress:
-        outcomes = runner.run_cells(progress.of(cells), data, home, jobs, progress.show)
+    outcomes = run_cells(curve.label_cells(names, seeds), data, home, jobs, quiet)
     grids = curve.label_grids(outcomes)
     print_grids(grids)
     pictures = {"F1 against the number of labels": curve.draw_labels(outcomes, places.figures)}
     command = results.rebuild_command("labels", data, sets=",".join(names), seeds=str(seeds))
-    results.publish("labels", command, grids, pictures, outcomes, places)
-    show.note(
-        f"Wrote {output / 'labels.json'}, {output / 'labels.md'} and figures in {places.figures}.", quiet
-    )
+    publish("labels", command, grids, pictures, outcomes, places, quiet)
+
+
+def run_cells(cells: list[Cell], data: Path | None, home: Path, jobs: int, quiet: bool) -> list[Outcome]:
+    """Run the cells that are not there yet, with bars that show how far they are."""
+    from aspectra.bench import runner
+
+    with showing_cells(quiet) as progress:
+        return runner.run_cells(progress.of(cells), data, home, jobs, progress.show)
+
+
+def publish(
+    part: str,
+    command: str,
+    grids: list[Grid],
+    pictures: dict[str, str],
+    outcomes: list[Outcome],
+    places: Places,
+    quiet: bool,
+) -> None:
+    """Write a part's results, and say where."""
+    from aspectra.bench import results
+
+    results.publish(part, command, grids, pictures, outcomes, places)
+    files = f"{places.output / part}.json, {places.output / part}.md"
+    show.note(f"Wrote {files} and figures in {places.figures}.", quiet)
 
 
 def print_grids(grids: list[Grid]) -> None:
@@ -198,8 +209,7 @@ def speed(
         grids.append(grid)
         pictures |= drawn
     command = results.rebuild_command("speed", data, only=only)
-    results.publish("speed", command, grids, pictures, [], places)
-    show.note(f"Wrote {output / 'speed.md'}.", quiet)
+    publish("speed", command, grids, pictures, [], places, quiet)
 
 
 class CellBars:

@@ -20,13 +20,12 @@ from torch import Tensor, nn
 
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.fitting import Fitted
-from aspectra.loop import differentiate, optimise
+from aspectra.loop import differentiate, optimise, torch_threads
 from aspectra.progress import StageProgress
 from aspectra.scores import Gold, average_scores, gold_matrix, objective
 from aspectra.student.card import Card
 from aspectra.student.model import Student, cross_entropy, falling
 from aspectra.student.training_set import FEWEST, TrainingSet
-from aspectra.teacher.train import torch_threads
 from aspectra.topicmap.gamma import answer_probabilities, restrict
 
 FOLDS = 5

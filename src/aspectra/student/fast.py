@@ -25,8 +25,8 @@ from aspectra.student.phrases import Phrases
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import Tokens, extract
-from aspectra.topicmap.evidence import segment_features
 from aspectra.topicmap.linear import logs, normalise, softmax
+from aspectra.topicmap.reader import segment_features
 
 BLOCK = 2048
 """So many segments are answered at a time: their states stay in the processor's cache."""

@@ -21,14 +21,13 @@ from aspectra.encoder.features import Features
 from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
 from aspectra.errors import RunError
 from aspectra.fitting import Fitted
-from aspectra.loop import differentiate, optimise
+from aspectra.loop import differentiate, optimise, torch_threads
 from aspectra.progress import Progress, StageProgress, progress_of, quiet
 from aspectra.scores import Gold
 from aspectra.student.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
 from aspectra.student.card import Card
 from aspectra.student.model import Head, Student, cross_entropy, falling
 from aspectra.student.training_set import TrainingSet, make_training_set
-from aspectra.teacher.train import torch_threads
 
 
 def train_attention(

@@ -28,8 +28,8 @@ from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
 from aspectra.student.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
-from aspectra.topicmap.evidence import segment_features
 from aspectra.topicmap.names import Learned
+from aspectra.topicmap.reader import segment_features
 from aspectra.topicmap.topicmap import TopicMap
 
 LEAST = 1e-4

@@ -16,7 +16,7 @@ import polars as pl
 
 from aspectra.corpus import Ragged
 from aspectra.text.tokens import Tokens, extract
-from aspectra.topicmap.evidence import mean_vectors
+from aspectra.topicmap.reader import mean_vectors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

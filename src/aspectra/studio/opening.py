@@ -17,11 +17,11 @@ from aspectra.errors import MapError
 from aspectra.progress import StageProgress, unseen
 from aspectra.scores import Gold, read_gold
 from aspectra.studio.actions import follow
-from aspectra.studio.evidence import draw_sample
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
 from aspectra.studio.studio import Studio, read_labels
 from aspectra.studio.suggester import PageSuggester
+from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap import agree
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.by_names import BUNDLED, NamesSample, find_encoder

@@ -20,7 +20,7 @@ from aspectra.detector import AspectDetector
 from aspectra.disk import write_atomic
 from aspectra.errors import InputError, MapError
 from aspectra.rundir import TOPIC_MAP
-from aspectra.studio import effect, evidence
+from aspectra.studio import effect, topic_card
 from aspectra.studio.session import Session
 from aspectra.studio.suggester import PageSuggester
 from aspectra.topicmap import agree
@@ -50,7 +50,7 @@ class Studio:
     ) -> None:
         self.detector, self.session, self.suggester, self.others = detector, session, suggester, others
         self.run = session.path.parent
-        self.sample = evidence.draw_sample(detector, seed=detector.seed)
+        self.sample = topic_card.draw_sample(detector, seed=detector.seed)
         self.matrix = detector.teacher_.topics  # K×D
         self.shares = np.array([item.share for item in detector.topics_.items])
         self.dev: effect.Dev | None = None
@@ -89,7 +89,7 @@ class Studio:
 
     def start(self) -> dict[str, Any]:
         """Return what does not change while the page is open, and the present state."""
-        near = evidence.nearest(self.matrix)
+        near = topic_card.nearest(self.matrix)
         topics = [
             {
                 "id": item.id,
@@ -170,7 +170,7 @@ class Studio:
 
     def _card(self, topic: int) -> dict[str, Any]:
         """Return a topic's surest and boundary segments with the words that counted."""
-        surest, boundary = evidence.surest(self.sample, topic), evidence.boundary(self.sample, topic)
+        surest, boundary = topic_card.surest(self.sample, topic), topic_card.boundary(self.sample, topic)
         rows = [*surest, *boundary]
         pieces = attended(self.detector.fitted_, [self.sample.texts[row] for row in rows])
         probability = self.sample.beta[rows, topic].tolist()
@@ -227,7 +227,7 @@ class Studio:
             asked = set(self.asked)
             row = next((row for row in range(len(self.sample)) if row not in asked), None)
         else:
-            row = evidence.next_question(self.sample.beta, self.topic_map.matrix(), self.asked)
+            row = topic_card.next_question(self.sample.beta, self.topic_map.matrix(), self.asked)
         if row is None:
             return None
         return {

@@ -7,7 +7,6 @@ learn by contrast, a batch at a time. The loss is in losses.py, its compiled gra
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from functools import partial
 
@@ -17,7 +16,7 @@ import torch
 from aspectra.config import FitConfig
 from aspectra.corpus import Ragged
 from aspectra.errors import InputError
-from aspectra.loop import Losses, optimise, warmup_rate
+from aspectra.loop import Losses, optimise, torch_threads, warmup_rate
 from aspectra.progress import StageProgress
 from aspectra.teacher.encode import Trained
 from aspectra.teacher.model import Teacher
@@ -29,20 +28,6 @@ SMALL = 200_000
 """A corpus with fewer segments to train on is small: its topics start from segments."""
 START_SAMPLE = 20_000
 """At most this many segments are clustered."""
-
-
-@contextlib.contextmanager
-def torch_threads(count: int) -> Iterator[None]:
-    """Run a block on this many threads, in torch and in numpy; tiny batches are fastest on one."""
-    from threadpoolctl import threadpool_limits
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        with threadpool_limits(count):
-            yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def start_topics(vectors: WordVectors, n_topics: int, seed: int) -> np.ndarray:

@@ -22,7 +22,6 @@ from aspectra.corpus import Corpus
 from aspectra.errors import InputError, NotInstalledError
 from aspectra.progress import StageProgress
 from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.evidence import Reader
 from aspectra.topicmap.linear import Features, normalise, unit
 from aspectra.topicmap.names import (
     AspectEvidence,
@@ -31,6 +30,7 @@ from aspectra.topicmap.names import (
     first_opinion,
     learn_from_names,
 )
+from aspectra.topicmap.reader import Reader
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
 

@@ -5,7 +5,7 @@ import pytest
 
 from aspectra.detector import AspectDetector
 from aspectra.sample import Sample
-from aspectra.studio.evidence import SegmentSample, boundary, draw_sample, nearest, next_question, surest
+from aspectra.studio.topic_card import SegmentSample, boundary, draw_sample, nearest, next_question, surest
 
 
 @pytest.fixture(scope="module")
