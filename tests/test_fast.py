@@ -152,9 +152,10 @@ def test_label_says_in_a_line_what_it_took_and_report_grades_it(
     reviews, labels = tmp_path / "reviews.csv", tmp_path / "labels.parquet"
     sample.reviews.head(60).write_csv(reviews)
     shown = CliRunner().invoke(app, ["label", str(linear_run), str(reviews), "-o", str(labels)])
-    told = [line for line in shown.stderr.splitlines() if line.startswith("Labelling with")]
+    told = [line for line in shown.stderr.splitlines() if line.startswith("Model: ")]
     assert len(told) == 1
-    assert "fast" in told[0]
+    assert "fast student" in told[0]
+    assert len(told[0]) <= 80
     quality = build_report(linear_run, labels, tmp_path / "report.html", gold=gold_file).quality
     assert "fast" in quality.model
     assert quality.grade.scores == evaluate(linear_run, gold_file, model="fast")

@@ -178,13 +178,17 @@ def student_attention(student: Student, text: str, spans: list[tuple[int, int]])
 def student_contributions(
     student: LinearStudent | FastStudent, text: str, spans: list[tuple[int, int]]
 ) -> tuple[float, ...]:
-    """Return each written word's share in the answer: how much less likely it is without the word.
+    """Return each written word's share in the answer: how much the answer's odds fall without the word.
 
-    Words without which the answer is more likely have none.
+    Words without which the answer is more likely have none. Odds tell more than probabilities, many of which
+    are nearly 1.
     """
     without = [text[:start] + text[end:] for start, end in spans]
-    logs = np.log(np.maximum(student.probabilities([text, *without]), 1e-30))
-    losses = np.maximum(logs[0].max() - logs[1:, logs[0].argmax()], 0)
+    probabilities = student.probabilities([text, *without])
+    best = probabilities[0].argmax()
+    others = np.delete(probabilities, best, 1).sum(1)
+    odds = np.log(np.maximum(probabilities[:, best], 1e-30)) - np.log(np.maximum(others, 1e-30))
+    losses = np.maximum(odds[0] - odds[1:], 0)
     return tuple((losses / max(losses.sum(), 1e-30)).tolist())
 
 

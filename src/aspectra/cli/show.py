@@ -75,7 +75,7 @@ def note_model(run: Path, model: str | None, quiet: bool = False) -> None:
         return
     chosen, why = choose_model(run, model)
     if why:
-        note(f"Labelling with {MODELS[chosen]}: {why}", quiet)
+        note(f"Model: {MODELS[chosen]}; {why}", quiet)
 
 
 def names(text: str | None) -> tuple[str, ...] | None:
