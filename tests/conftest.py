@@ -23,6 +23,7 @@ from aspectra.cli import main
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.labelling.files import label_source
+from aspectra.progress import uncounted
 from aspectra.report import build_report
 from aspectra.report.content import Content
 from aspectra.report.stats import Tally, tally
@@ -106,7 +107,7 @@ def label_file(detector: AspectDetector, reviews: pl.DataFrame, path: Path) -> P
     """Label reviews as `aspectra label` does, their other columns carried through."""
     source = path.parent / f"{path.stem}-reviews.parquet"
     reviews.write_parquet(source)
-    write_frames(label_source(detector.labeller(), open_source([str(source)], "text"), lambda n: None), path)
+    write_frames(label_source(detector.labeller(), open_source([str(source)], "text"), uncounted), path)
     return path
 
 

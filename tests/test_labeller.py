@@ -24,6 +24,7 @@ from aspectra.labelling.labeller import (
     load,
     load_student,
 )
+from aspectra.progress import uncounted
 from aspectra.rundir import STUDENT, TOPIC_MAP
 from aspectra.sample import Sample
 from aspectra.student.model import Student
@@ -65,7 +66,7 @@ def test_the_teachers_labels_have_the_same_digits_on_any_threads_and_in_any_batc
     source, labeller, found = open_source([str(tmp_path / "reviews.parquet")], "text"), load(run), []
     for threads, size in ((1, 20_000), (2, 90), (2, 33)):
         monkeypatch.setattr(Source, "batches", partialmethod(BATCHES, size=size))
-        found.append(pl.concat(label_source(labeller, source, lambda rows: None, threads)))
+        found.append(pl.concat(label_source(labeller, source, uncounted, threads)))
     assert found[0].equals(found[1])
     assert found[0].equals(found[2])
     alone = pl.concat([labeller.label([text]) for text in sample.reviews["text"][:40]])

@@ -13,6 +13,7 @@ import pytest
 
 from aspectra.labelling.files import Plan, label_here
 from aspectra.labelling.ray import import_ray, label_with_ray
+from aspectra.progress import uncounted
 from aspectra.sample import Sample
 
 pytestmark = [
@@ -81,14 +82,14 @@ def test_a_node_that_dies_in_the_middle_loses_and_doubles_nothing(
         target=kill_a_node_once_there_is, args=(tmp_path / "out", cluster, killed), daemon=True
     )
     killer.start()
-    done = list(label_with_ray(plan, inputs, cluster.address, lambda rows: None))
+    done = list(label_with_ray(plan, inputs, cluster.address, uncounted))
     killer.join(10)
     assert killed
     assert killed[0] < FILES
     assert sorted(one.place for one in done) == inputs
     assert plan.missing(inputs) == []
     local = Plan(run, str(tmp_path / "local"), "text", "id")
-    for one in label_here(local, inputs, lambda rows: None):
+    for one in label_here(local, inputs, uncounted):
         here, there = pl.read_parquet(local.output_of(one.place)), pl.read_parquet(plan.output_of(one.place))
         assert here.equals(there)
         assert here["id"].n_unique() == 3 * 700

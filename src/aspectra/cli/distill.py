@@ -48,10 +48,9 @@ def command(
     From then on, aspectra label answers with it.
     """
     config = StudentConfig(**settings)
-    from aspectra.student.distill import distill
-
-    show.note("Loading …", quiet)
     with show.stages(STAGE_LABELS, quiet) as progress:
+        from aspectra.student.distill import distill
+
         card = distill(run, config, labels, dev, progress).card
     for line in describe(card):
         show.note(line, quiet)

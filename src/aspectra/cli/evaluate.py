@@ -40,7 +40,8 @@ def command(
     left_out = len(segments.texts) - len(keep_only(segments, wanted).texts) if wanted else 0
     if left_out:
         show.note(f"Left out {left_out} segments of other aspects.", quiet)
-    scores = evaluate(run, segments, only=wanted, model=model)
+    with show.waiting("Labelling", quiet):
+        scores = evaluate(run, segments, only=wanted, model=model)
     show.note_model(run, model, quiet)
     not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
     if not_reviews:

@@ -20,12 +20,14 @@ def command(
     """Show which words counted for teacher and student."""
     from rich.text import Text
 
-    from aspectra.attention import explain, to_html, top, verdict
     from aspectra.disk import write_atomic
-    from aspectra.labelling.labeller import load_run
 
     show.check_model(model)
-    told = explain(load_run(run, model), text)
+    with show.waiting("Loading", quiet):
+        from aspectra.attention import explain, to_html, top, verdict
+        from aspectra.labelling.labeller import load_run
+
+        told = explain(load_run(run, model), text)
     show.note_model(run, model, quiet)
     students = told.student or (None,) * len(told.words)
     grid = show.table("word", "teacher", "", "student", " ", right=("teacher", "student"))

@@ -27,11 +27,12 @@ def command(
 
     aspectra label --onnx uses it without torch and without the run.
     """
-    from aspectra.labelling.export import export_onnx
-    from aspectra.labelling.labeller import load_student
+    with show.waiting("Exporting", quiet):
+        from aspectra.labelling.export import export_onnx
+        from aspectra.labelling.labeller import load_student
 
-    model = load_student(run)
-    export_onnx(model.fitted, model.student, output, int8)
+        model = load_student(run)
+        export_onnx(model.fitted, model.student, output, int8)
     size = output.stat().st_size / 1e6
     show.note(
         f"Wrote {output} ({size:.0f} MB).\nNext: aspectra label --onnx {output} new.csv -o labelled.csv",

@@ -32,11 +32,10 @@ def command(
     """Discover topics in reviews, without labels."""
     config = FitConfig(**settings)
     source = show.open_source(files, text_column, None, encoding, quiet)
-    show.note("Loading …", quiet)
-    from aspectra.detector import AspectDetector
-    from aspectra.text.code import code_signs
-
     with show.stages(STAGE_LABELS, quiet) as progress:
+        from aspectra.detector import AspectDetector
+        from aspectra.text.code import code_signs
+
         detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
     if rundir.inputs_of(run) != files:
         rundir.write_json(run / rundir.INPUTS, files)

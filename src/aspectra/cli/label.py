@@ -120,21 +120,23 @@ def label_file(
     """Label all files into one."""
     from collections import Counter
 
-    from aspectra.labelling.files import counted, label_source
-    from aspectra.labelling.labeller import load
     from aspectra.text.write import check_output, write_frames
-    from aspectra.topicmap.gamma import not_review_note
 
     check_output(output)
     source = show.open_source(files, *columns, quiet)
     if output.resolve() in [path.resolve() for path in source.paths]:
         raise InputError(f"{output} is also an input. Choose another -o.")
-    labeller = load(run, model)
+    with show.waiting("Loading", quiet):
+        from aspectra.labelling.files import counted, label_source
+        from aspectra.labelling.labeller import load
+        from aspectra.topicmap.gamma import not_review_note
+
+        labeller = load(run, model)
     show.note_model(run, model, quiet)
     for line in labeller.notes:
         show.note(f"Note: {line}", quiet)
     answers: Counter[str] = Counter()
-    with show.counter("Labelling:", quiet) as count:
+    with show.counter("Labelling", quiet) as count:
         rows = write_frames(counted(label_source(labeller, source, count), answers), output, raw_cells)
     for line in source.skipped.summary():
         show.note(line)  # also with --quiet: rows are missing from the result
@@ -157,9 +159,9 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
     show.note_model(plan.run, plan.model, quiet)
     if len(missing) < len(places):
         show.note(f"{len(places) - len(missing):,} of {len(places):,} files are labelled already.", quiet)
-    rows, not_reviews, problems = 0, 0, []
+    rows, not_reviews, problems, skipped = 0, 0, [], []
     notes: dict[str, None] = {}
-    with show.counter("Labelling:", quiet) as count:
+    with show.counter("Labelling", quiet) as count:
         results = (
             label_with_ray(plan, missing, address, count)
             if engine == "ray"
@@ -170,8 +172,9 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
             not_reviews += result.not_reviews
             notes |= dict.fromkeys(result.notes)
             problems += [result.problem] if result.problem else []
-            for line in result.skipped:
-                show.note(line)
+            skipped += result.skipped
+    for line in skipped:
+        show.note(line)  # also with --quiet: rows are missing from the result
     for line in (*(f"Note: {line}" for line in notes), *not_review_note(not_reviews)):
         show.note(line, quiet)
     show.note(f"Wrote {rows:,} segments of {len(missing) - len(problems):,} files to {plan.output}.", quiet)

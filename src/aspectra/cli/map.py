@@ -169,8 +169,9 @@ def read_of(detector: AspectDetector, path: Path) -> TopicMap:
 
 def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
     """Serve the studio until Done or Ctrl-C."""
-    from aspectra.studio.opening import Opening, open_studio
-    from aspectra.studio.server import free_socket, make_server, serve
+    with show.waiting("Loading", quiet):
+        from aspectra.studio.opening import Opening, open_studio
+        from aspectra.studio.server import free_socket, make_server, serve
 
     opening = Opening(
         by=options.by or getpass.getuser(),
@@ -183,7 +184,6 @@ def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
         replace=options.replace,
     )
     listener = free_socket(options.port)
-    show.note("Loading …", quiet)
     with show.stages(STAGES, quiet) as progress:
         studio = open_studio(run, opening, progress_of("features", progress))
     server, address = make_server(studio, listener)
@@ -214,10 +214,12 @@ def show_in_browser(address: str) -> None:
 def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     """Suggest or carry over a map, save and print it; without either, print the map that is there."""
     from aspectra import disk, rundir
-    from aspectra.studio.opening import carry
     from aspectra.topicmap.topicmap import merge, write_map
 
-    detector, path = load(run), run / rundir.TOPIC_MAP
+    with show.waiting("Loading", quiet):
+        from aspectra.studio.opening import carry
+
+        detector, path = load(run), run / rundir.TOPIC_MAP
     if not (options.suggests or options.from_):
         if not path.exists():
             raise MapError(

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aspectra import rundir
-from aspectra.progress import Progress
+from aspectra.progress import Count, Progress, uncounted
 from aspectra.progress import quiet as no_progress
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import TaskID
     from rich.table import Table
 
     from aspectra.text.read import Source
@@ -97,52 +97,45 @@ def open_source(
 
 @contextlib.contextmanager
 def stages(labels: dict[str, str], quiet: bool) -> Iterator[Progress]:
-    """Show one bar per stage and yield the function that moves them; a bar at 0 swings to and fro."""
+    """Show one line per stage and yield the function that moves them; until the first, say Loading."""
     if quiet:
         yield no_progress
         return
-    from rich import progress as rich
+    from aspectra.cli.meter import Meter
 
-    columns = (
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(30),
-        rich.TextColumn("{task.percentage:>3.0f} %"),
-        rich.TimeElapsedColumn(),
-        rich.TextColumn("left"),
-        rich.TimeRemainingColumn(),
-    )
-    with rich.Progress(*columns, console=console(True)) as bars:
-        tasks: dict[str, TaskID] = {}
+    with Meter(sys.stderr) as meter:
+        meter.begin("Loading")
+        now = ""
 
         def move(stage: str, done: float) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(f"{labels[stage]:<22}", total=None)
-            bars.update(tasks[stage], total=1.0 if done else None, completed=done)
+            nonlocal now
+            if stage != now:
+                now = stage
+                meter.begin(labels[stage])
+            meter.update(done)
 
         yield move
 
 
 @contextlib.contextmanager
-def counter(label: str, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show a running count with its speed and yield the function that adds to it."""
+def counter(label: str, quiet: bool) -> Iterator[Count]:
+    """Show a running count with speed and time left, and yield the function that adds to it."""
     if quiet:
-        yield lambda more: None
+        yield uncounted
         return
-    from rich import progress as rich
+    from aspectra.cli.meter import Meter
 
-    columns = (
-        rich.SpinnerColumn(),
-        rich.TextColumn("{task.description} {task.completed:,.0f} segments, {task.fields[speed]:,.0f}/s"),
-        rich.TimeElapsedColumn(),
-    )
-    with rich.Progress(*columns, console=console(True)) as bars:
-        task = bars.add_task(label, total=None, speed=0)
+    with Meter(sys.stderr) as meter:
+        meter.begin(label, count=0)
+        yield lambda more, share: meter.update(share, more)
 
-        def add(more: int) -> None:
-            one = bars.tasks[0]
-            bars.update(task, advance=more, speed=(one.completed + more) / max(one.elapsed or 0, 1e-3))
 
-        yield add
+@contextlib.contextmanager
+def waiting(label: str, quiet: bool) -> Iterator[None]:
+    """Show for how long something is under way of which nobody knows how far it is."""
+    with stages({label: label}, quiet) as progress:
+        progress(label, 0.0)
+        yield
 
 
 def label_command(run: Path, output: str = "labelled.csv") -> str:

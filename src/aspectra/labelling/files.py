@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,12 +23,11 @@ from aspectra.errors import InputError, MapError
 from aspectra.labelling.labeller import Labeller, choose_model, load
 from aspectra.labelling.onnx import beside
 from aspectra.labelling.places import list_names, local_copy, whole_file
+from aspectra.progress import Count, count_part, uncounted
 from aspectra.rundir import checksum, fingerprint
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
 from aspectra.topicmap.topicmap import read_map
-
-Count = Callable[[int], None]
 
 
 def label_source(
@@ -39,7 +38,7 @@ def label_source(
     The input's other columns come first; one that has the name of a label column becomes input_….
     """
     reviews = 0
-    for frame, labels in label_batches(labeller, source, threads or labeller.threads):
+    for frame, labels in label_batches(labeller, source, count, threads or labeller.threads):
         carried = frame.drop(source.text_column)
         if source.id_column:
             carried = carried.select(source.id_column, pl.exclude(source.id_column))
@@ -49,7 +48,6 @@ def label_source(
         )
         yield carried[labels["review"]].hstack(labels.with_columns(pl.col("review") + reviews))
         reviews += len(frame)
-        count(len(labels))
 
 
 def counted(frames: Iterable[pl.DataFrame], answers: Counter[str]) -> Iterator[pl.DataFrame]:
@@ -60,13 +58,16 @@ def counted(frames: Iterable[pl.DataFrame], answers: Counter[str]) -> Iterator[p
 
 
 def label_batches(
-    labeller: Labeller, source: Source, threads: int
+    labeller: Labeller, source: Source, count: Count, threads: int
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Yield each batch and its labels in order, while the next batches are being labelled."""
     with ThreadPoolExecutor(threads) as pool:
         under_way: deque[tuple[pl.DataFrame, Future[pl.DataFrame]]] = deque()
+        before = 0.0
         for frame in source.batches():
-            under_way.append((frame, pool.submit(labeller.label, frame[source.text_column])))
+            told = count_part(count, before, source.share)
+            before = source.share
+            under_way.append((frame, pool.submit(labeller.label, frame[source.text_column], told)))
             if len(under_way) > threads:
                 done, labels = under_way.popleft()
                 yield done, labels.result()
@@ -149,7 +150,7 @@ class Plan:
             )
 
     def label_file(
-        self, labeller: Labeller, place: str, threads: int = 0, count: Count = lambda rows: None
+        self, labeller: Labeller, place: str, threads: int = 0, count: Count = uncounted
     ) -> FileResult:
         """Label one input into its output; a problem with it is returned, so that the others go on."""
         try:
@@ -196,5 +197,6 @@ def make_plan(
 def label_here(plan: Plan, places: list[str], count: Count) -> Iterator[FileResult]:
     """Label the inputs one after the other in this process."""
     labeller = plan.load()
-    for place in places:
-        yield plan.label_file(labeller, place, count=count)
+    for number, place in enumerate(places):
+        part = count_part(count, number / len(places), (number + 1) / len(places))
+        yield plan.label_file(labeller, place, count=part)

@@ -19,6 +19,7 @@ from aspectra import rundir
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
+from aspectra.progress import Count, uncounted
 from aspectra.teacher.encode import encode
 from aspectra.text.code import is_code
 from aspectra.text.memory import as_series
@@ -58,6 +59,8 @@ class Labeller(ABC):
     """What whoever uses the labels should know, such as an aspect that nothing speaks of."""
     keep_junk = False
     """Whether pasted code gets an aspect, too."""
+    at_once = 1_000_000
+    """How many segments to label before counting them; few where labelling takes long."""
 
     def __init__(
         self, topic_map: TopicMap, shares: np.ndarray | Sequence[float], segment: str, language: str
@@ -79,11 +82,18 @@ class Labeller(ABC):
         """The aspects, in the order of `predict_proba`'s columns."""
         return np.array(self.topic_map.aspects, dtype=object)
 
-    def label(self, reviews: Any) -> pl.DataFrame:
-        """Split reviews into segments and label each: one row per segment."""
+    def label(self, reviews: Any, count: Count = uncounted) -> pl.DataFrame:
+        """Split reviews into segments and label each: one row per segment.
+
+        `count` is called as count(more, share): so many segments more are labelled, and this share of all.
+        """
         segments = split_reviews(as_series(reviews), self.segment, self.language)
         place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
-        return segments.select("review", place, "text").hstack(self.label_segments(segments["text"]))
+        parts = []
+        for start in range(0, max(1, len(segments)), self.at_once):
+            parts.append(self.label_segments(segments["text"][start : start + self.at_once]))
+            count(len(parts[-1]), min(1.0, (start + self.at_once) / max(1, len(segments))))
+        return segments.select("review", place, "text").hstack(pl.concat(parts))
 
     def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
         """Label segments as they are, one row each; with `only`, answer with these aspects alone.
@@ -141,6 +151,8 @@ class BothLabeller(Labeller):
 class StudentLabeller(BothLabeller):
     """The student with its encoder, together with its teacher."""
 
+    at_once = 256
+
     def __init__(self, fitted: Fitted, student: Student | LinearStudent) -> None:
         super().__init__(fitted, student.card)
         self.student = student
@@ -173,6 +185,8 @@ RunLabeller = TeacherLabeller | StudentLabeller | FastLabeller
 
 class OnnxLabeller(Labeller):
     """Teacher and student from an exported file, without torch."""
+
+    at_once = 256
 
     def __init__(self, path: Path | str, threads: int = 0) -> None:
         """Open the file; a batch is computed on `threads` threads, 0 takes all cores."""

@@ -12,12 +12,13 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from aspectra.errors import InputError
 from aspectra.labelling.files import FileResult, Plan
 from aspectra.labelling.labeller import StudentLabeller, choose_model
+from aspectra.progress import Count
 
 BLOCKS = 10_000
 STORE = 200 * 2**20
@@ -90,9 +91,7 @@ def connected(address: str | None) -> Iterator[Any]:
         ray.shutdown()
 
 
-def label_with_ray(
-    plan: Plan, places: list[str], address: str | None, count: Callable[[int], None]
-) -> Iterator[FileResult]:
+def label_with_ray(plan: Plan, places: list[str], address: str | None, count: Count) -> Iterator[FileResult]:
     """Label the inputs on all CPUs of a cluster, or on its GPUs if an encoder labels."""
     if not places:
         return
@@ -115,7 +114,7 @@ def label_with_ray(
             num_gpus=1 if gpus else 0,
             compute=ray.data.ActorPoolStrategy(min_size=1, max_size=actors, initial_size=actors),
         )
-        for row in results.iter_rows():
+        for finished, row in enumerate(results.iter_rows(), 1):
             done = FileResult(**json.loads(row["done"]))
-            count(done.rows)
+            count(done.rows, finished / len(places))
             yield done

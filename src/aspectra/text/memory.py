@@ -40,11 +40,16 @@ def as_text(value: Any) -> str | None:
 class Texts:
     """Reviews in memory, as a source for a fit."""
 
+    share = 0.0
+    """How much of them was given so far, 0…1."""
+
     def __init__(self, texts: Any) -> None:
         self.series = as_series(texts)
 
     def texts(self) -> Iterator[pl.Series]:
-        yield from (self.series[start : start + CHUNK] for start in range(0, len(self.series), CHUNK))
+        for start in range(0, len(self.series), CHUNK):
+            self.share = min(1.0, (start + CHUNK) / len(self.series))
+            yield self.series[start : start + CHUNK]
 
     def fingerprint(self) -> list[str]:
         digest = hashlib.sha256()

@@ -36,6 +36,7 @@ TEXT_NAMES = (
 
 Rows = Iterator[tuple[int, dict[str, Any]]]
 Numbered = tuple[Sequence[int], pl.DataFrame]
+Placed = tuple[Sequence[int], pl.DataFrame, int]
 
 
 @dataclass
@@ -47,16 +48,23 @@ class Source:
     id_column: str | None
     encoding: str
     skipped: Skipped = field(default_factory=Skipped)
+    share: float = field(default=0.0, init=False)
+    """How much of the input is in the batches so far, 0…1."""
 
     def batches(self, size: int = BATCH) -> Iterator[pl.DataFrame]:
         """Yield frames of at most `size` rows, all with text; `skipped` starts anew."""
         self.skipped.rows.clear()
-        some = False
+        some, before = False, 0
+        total = sum(path.stat().st_size for path in self.paths)
         for path in self.paths:
-            for numbers, frame in read_frames(path, self.encoding, size, self.skipped, self.text_column):
+            for numbers, frame, place in read_frames(
+                path, self.encoding, size, self.skipped, self.text_column
+            ):
                 frame = self._with_text(path, numbers, frame)
                 some = some or len(frame) > 0
+                self.share = (before + place) / max(1, total)
                 yield frame
+            before += path.stat().st_size
         if not some:
             detail = "; ".join(self.skipped.summary())
             raise InputError(
@@ -127,7 +135,7 @@ def find_text_column(path: Path, text_column: str | None, id_column: str | None,
     """Return the column to read: the one named, or a guess by the file's first rows."""
     skipped = Skipped()
     first: pl.DataFrame | None = next(
-        (frame for _, frame in read_frames(path, encoding, 1000, skipped)), None
+        (frame for _, frame, _ in read_frames(path, encoding, 1000, skipped)), None
     )
     if first is None:
         detail = "; ".join(skipped.summary())
@@ -163,8 +171,8 @@ def guess_text_column(frame: pl.DataFrame, path: Path) -> str:
 
 def read_frames(
     path: Path, encoding: str, size: int, skipped: Skipped, text_column: str = ""
-) -> Iterator[Numbered]:
-    """Yield the line numbers of the rows (in Parquet: row numbers) and the rows, as frames.
+) -> Iterator[Placed]:
+    """Yield the line numbers of the rows (in Parquet: row numbers), the rows as frames, and the bytes read.
 
     Rows whose `text_column` is an object or a list, not text, are skipped.
     """
@@ -173,8 +181,10 @@ def read_frames(
             yield from parquet_frames(path, size)
         else:
             parse = {".csv": csv_rows, ".tsv": csv_rows, ".txt": text_rows}.get(kind(path), json_rows)
-            rows = parse(path, open_lines(path, encoding), skipped)
-            yield from collect(with_plain_text(path, rows, text_column, skipped), size)
+            with path.open("rb") as file:
+                rows = parse(path, open_lines(path, file, encoding), skipped)
+                for numbers, frame in collect(with_plain_text(path, rows, text_column, skipped), size):
+                    yield numbers, frame, path.stat().st_size if file.closed else file.tell()
     except UnicodeError:
         raise InputError(
             f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. "
@@ -192,9 +202,10 @@ def open_binary(path: Path) -> io.BufferedReader | gzip.GzipFile:
     return gzip.open(path, "rb") if is_gzip(path) else path.open("rb")
 
 
-def open_lines(path: Path, encoding: str) -> Lines:
+def open_lines(path: Path, file: io.BufferedReader, encoding: str) -> Lines:
     """Yield decoded lines with their line ends; a NUL byte is an error."""
-    with io.TextIOWrapper(open_binary(path), encoding=true_encoding(path, encoding), newline="") as lines:
+    plain = gzip.GzipFile(fileobj=file) if is_gzip(path) else file
+    with io.TextIOWrapper(plain, encoding=true_encoding(path, encoding), newline="") as lines:
         for number, line in enumerate(lines, 1):
             if "\0" in line:
                 raise InputError(
@@ -261,7 +272,7 @@ def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def parquet_frames(path: Path, size: int) -> Iterator[Numbered]:
+def parquet_frames(path: Path, size: int) -> Iterator[Placed]:
     import pyarrow as arrow
     import pyarrow.parquet
 
@@ -275,9 +286,10 @@ def parquet_frames(path: Path, size: int) -> Iterator[Numbered]:
             raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")
         for batch in file.iter_batches(batch_size=size):
             check_columns(path, batch)
-            frame = pl.DataFrame(pl.from_arrow(batch))
-            yield range(first, first + len(frame)), frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+            frame = pl.DataFrame(pl.from_arrow(batch)).with_columns(pl.col(pl.Categorical).cast(pl.String))
+            numbers = range(first, first + len(frame))
             first += len(frame)
+            yield numbers, frame, path.stat().st_size * (first - 1) // max(1, file.metadata.num_rows)
     except (arrow.ArrowException, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{path} is not a complete Parquet file ({error}). Download or copy it again."
