@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import SMALL
 
@@ -156,3 +157,38 @@ def test_release_finds_the_commands_of_a_tutorial(tmp_path: Path) -> None:
 def test_release_is_tried_outside_the_repository() -> None:
     with pytest.raises(SystemExit, match="is in the repository"):
         script("release").main(FOLDER / "here")
+
+
+def test_sentiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each set is two reviews of our own; the encoder is a hash of the text."""
+    module, data = script("sentiment"), tmp_path / "data"
+    lines = "1 R-1\n-\tThe lid is awful .\n0\tIt is red .\n5 R-2\n+\tI love the taste .\n0\tA cup .\n"
+    for name in module.DOMAINS:
+        (data / "polarity").mkdir(parents=True, exist_ok=True)
+        (data / "polarity" / f"{name}.lbl").write_text(lines, encoding="utf-8")
+    (data / "corpora").mkdir()
+    texts = ["The lid is awful. It is red.", "I love the taste. A cup."] * 3
+    for name in (*module.DOMAINS[1:], "restaurants_reviews"):
+        with gzip.open(data / f"corpora/{name}.txt.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(texts))
+    with gzip.open(data / "corpora/tv.jsonl.gz", "wt", encoding="utf-8") as file:
+        rows = [{"text": text, "rating": float(1 + 4 * (n % 2))} for n, text in enumerate(texts)]
+        file.write("\n".join(map(json.dumps, rows)))
+    for folder, name, tag in (
+        ("semeval", "restaurants-2015-test", "Opinion"),
+        ("mams", "val", "aspectCategory"),
+    ):
+        (data / folder).mkdir()
+        one = f'<sentence><text>Awful soup.</text><{tag} category="food" polarity="negative"/></sentence>'
+        (data / folder / f"{name}.xml").write_text(f"<all>{one}</all>", encoding="utf-8")
+    monkeypatch.setattr(
+        module.KeptEncoder,
+        "__call__",
+        lambda self, texts: np.array([[len(t), t.count("a"), 1.0] for t in texts]),
+    )
+    module.main(data, tmp_path / "home", rated=6)
+    said = capsys.readouterr().out
+    assert "| TVs with ratings, in their reviews | 100.0 / " in said
+    assert "| ours | 100.0 |" in said

@@ -55,7 +55,9 @@ def test_eight_bits_change_few_labels(model: StudentLabeller, texts: pl.Series, 
     ours, theirs = model.label_segments(texts), OnnxLabeller(tmp_path / "small.onnx").label_segments(texts)
     assert (ours["aspect"] == theirs["aspect"]).mean() >= 0.98
     assert np.abs(probabilities(ours) - probabilities(theirs)).mean() < 0.05
-    assert {path.name for path in tmp_path.iterdir()} == {"small.onnx", "small.json", "small.tokenizer.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "small.onnx", "small.json", "small.tokenizer.json", "small.sentiment.npz"
+    }  # fmt: skip
 
 
 def test_whole_reviews_are_split_as_in_the_run(model: StudentLabeller, graph: Path, sample: Sample) -> None:

@@ -16,7 +16,7 @@ from aspectra import rundir
 from aspectra.config import FitConfig
 from aspectra.corpus import Corpus, Vocabulary
 from aspectra.errors import MapError, RunError
-from aspectra.fitting import Fitted, Reviews, fit_stages
+from aspectra.fitting import Fitted, Reviews, fit_sentiment, fit_stages
 from aspectra.labelling.labeller import Labeller, TeacherLabeller, choose_model, open_labeller
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
@@ -84,13 +84,21 @@ class AspectDetector(BaseEstimator):
         return FitConfig(**self.get_params())
 
     def fit(
-        self, X: Any, y: object = None, *, run: Path | str | None = None, progress: Progress = quiet
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        run: Path | str | None = None,
+        ratings: Any = None,
+        progress: Progress = quiet,
     ) -> Self:
-        """Discover topics in reviews.
+        """Discover topics in reviews, and learn how reviews praise and complain.
 
         - `X`: the reviews: a list of str, a polars or pandas Series, or a `Source` of files.
         - `y`: not used.
         - `run`: a folder that keeps every finished stage; a later fit with the same reviews resumes there.
+        - `ratings`: each review's rating, to learn sentiment from. For a `Source`: the name of its column, by
+          default one with a usual name.
         - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
         """
         check_language(self.config.language)
@@ -98,6 +106,7 @@ class AspectDetector(BaseEstimator):
         home = RunDir(run) if run is not None else None
         with home.writing() if home else contextlib.nullcontext():
             self.fitted_ = fit_stages(source, self.config, home, progress)
+            self.fitted_ = fit_sentiment(self.fitted_, source, ratings, home, progress)
         made_for_other_topics = ("dev_estimate_", "suggested_", "student_folder_", "labeller_")
         for name in made_for_other_topics:
             self.__dict__.pop(name, None)

@@ -25,6 +25,9 @@ from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import ConfigError, InputError, MapError, RunError
 from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import RunDir, fingerprint
+from aspectra.sentiment.model import SentimentModel
+from aspectra.sentiment.opinions import train as train_sentiment
+from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
@@ -64,6 +67,13 @@ class Fitted:
     segments: Corpus | RunDir
     """The corpus, or the run to read it from."""
     topic_map: TopicMap | None = None
+    sentiment: SentimentModel | None = None
+    rated: RatedReviews = NONE
+    """What sentiment was learnt from, until it is in a run."""
+
+    def felt(self) -> SentimentModel:
+        """Return the sentiment model, or the lexicon alone if none was learnt."""
+        return self.sentiment or SentimentModel(self.config.language)
 
     @property
     def teacher(self) -> TrainedTeacher:
@@ -112,6 +122,13 @@ class Fitted:
         object.__setattr__(other, "topic_map", topic_map)
         return other
 
+    def with_sentiment(self, sentiment: SentimentModel, rated: RatedReviews = NONE) -> Fitted:
+        """Return a copy with a sentiment model, and the rated reviews that it was learnt from."""
+        other = copy.copy(self)
+        object.__setattr__(other, "sentiment", sentiment)
+        object.__setattr__(other, "rated", rated)
+        return other
+
     def the_map(self) -> TopicMap:
         """Return the topic map, or raise and say how to make one."""
         if self.topic_map is None:
@@ -137,6 +154,10 @@ class Fitted:
         for stage, save in zip(STAGES, saves, strict=True):
             save()
             run.finish(stage, self.fingerprints[stage])
+        if self.sentiment is not None:
+            if len(self.rated.frame):
+                self.rated.save(run.path)
+            self.sentiment.save(run / rundir.SENTIMENT)
         if self.topic_map is not None:
             with disk.locked(run.path, "map"):
                 write_map(run / rundir.TOPIC_MAP, self.topic_map)
@@ -164,6 +185,7 @@ class Fitted:
             {stage: run.fingerprint_of(stage) for stage in STAGES},
             run,
             read_map(run / rundir.TOPIC_MAP, topics.fingerprint, len(topics.items)) if has_map else None,
+            SentimentModel.load(run / rundir.SENTIMENT) if (run / rundir.SENTIMENT).exists() else None,
         )
 
 
@@ -233,6 +255,45 @@ def told(source: Reviews, progress: StageProgress) -> Iterator[pl.Series]:
     for texts in source.texts():
         yield texts
         progress(0.9 * getattr(source, "share", 0.0))
+
+
+def fit_sentiment(
+    fitted: Fitted, source: Reviews, ratings: Any, run: RunDir | None, progress: Progress
+) -> Fitted:
+    """Find the ratings, learn sentiment and keep both in the run, unless they are there already."""
+    progress("sentiment", 0.0)
+    made_for = fingerprint(fitted.fingerprints["prepare"], as_given(ratings))
+    if run and (run / rundir.SENTIMENT).exists():
+        there = SentimentModel.load(run / rundir.SENTIMENT)
+        if there.about.get("made_for") == made_for:
+            progress("sentiment", 1.0)
+            return fitted.with_sentiment(there)
+    rated = find_rated(source, ratings, fitted.config.language, fitted.config.seed)
+    made = learn_sentiment(fitted, rated)
+    made.about.update(made_for=made_for)
+    if run:
+        rated.save(run.path)
+        made.save(run / rundir.SENTIMENT)
+    progress("sentiment", 1.0)
+    return fitted.with_sentiment(made, rated)
+
+
+def learn_sentiment(
+    fitted: Fitted, rated: RatedReviews, encoder: Encoder | None = None, n: int = SAMPLE
+) -> SentimentModel:
+    """Learn sentiment from a sample of the corpus, rated reviews, and an encoder if there is one."""
+    corpus, config = fitted.corpus, fitted.config
+    rows = sample_rows(corpus, config.min_tokens, config.seed, n)
+    texts, reviews = corpus.segments["text"].gather(rows), corpus.segments["review"].gather(rows)
+    encoded = fitted.names_sample(encoder, n=n).features.encoder if encoder else None
+    made = train_sentiment(
+        texts, config.language, reviews.to_numpy(), encoded, encoder.means if encoder else None,
+        rated.segments(config.segment, config.language),
+    )  # fmt: skip
+    made.about.update(
+        reviews=fitted.fingerprints["prepare"], rated=len(rated.frame), encoder=bool(encoder), note=rated.note
+    )
+    return made
 
 
 def check_corpus(corpus: Corpus, config: FitConfig) -> Corpus:

@@ -39,6 +39,10 @@ STUDIO = "studio.json"
 DEV = "dev.jsonl"
 ASPECTS = "aspects.toml"
 
+# Sentiment: what was learnt, and the rated reviews that it is learnt from.
+SENTIMENT = "sentiment.npz"
+RATED = "rated.parquet"
+
 # The student, in a folder of the run; its config.json is its own. CARD is the model card, for people.
 STUDENT = "student"
 HEAD = "head.safetensors"
@@ -50,6 +54,7 @@ CARD = "README.md"
 # Outside the run: the files beside an exported model.onnx, by suffix; what a folder of labels was made with.
 ONNX_CONFIG = ".json"
 ONNX_TOKENIZER = ".tokenizer.json"
+ONNX_SENTIMENT = ".sentiment.npz"
 LABELLING = "_labelling.json"
 CHECKSUM = "checksum"
 """The field with a JSON file's own checksum."""
@@ -62,7 +67,9 @@ STAGE_FILES = {
 }
 
 
-ARTIFACTS = frozenset(itertools.chain(*STAGE_FILES.values(), (MANIFEST, INPUTS, DEV, ASPECTS)))
+ARTIFACTS = frozenset(
+    itertools.chain(*STAGE_FILES.values(), (MANIFEST, INPUTS, DEV, ASPECTS, SENTIMENT, RATED))
+)
 """The files of a run; also every topic_map*.json and studio*.json, one per annotator."""
 FOLDERS = (STUDENT, MAP_HISTORY, FEATURES)
 SCHEMAS: dict[str, Any] = {

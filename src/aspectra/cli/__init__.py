@@ -28,6 +28,7 @@ from aspectra.cli import (
     sample,
     serve,
     topics,
+    watch,
 )
 from aspectra.errors import AspectraError
 
@@ -35,7 +36,7 @@ STOPPED = 130
 """The exit code that Typer gives to Ctrl-C."""
 
 GROUPS = {
-    "Every day": (sample, fit, label, report),
+    "Every day": (sample, fit, label, report, watch),
     "Mapping": (topics, map),
     "Models": (distill, evaluate, explain, export, serve, check),
     "Research": (bench, data),

@@ -21,6 +21,7 @@ STAGE_LABELS = {
     "head": "Learning",
     "encoder": "Fine-tuning",
     "fast": "Making it fast",
+    "sentiment": "Learning sentiment",
 }
 
 

@@ -17,6 +17,7 @@ STAGE_LABELS = {
     "vectors": "Learning word vectors",
     "teacher": "Discovering topics",
     "topics": "Describing topics",
+    "sentiment": "Learning sentiment",
 }
 
 
@@ -25,6 +26,10 @@ def command(
     files: show.Inputs,
     run: Annotated[Path, typer.Option(help="Folder for the result; an unfinished fit there is continued.")],
     text_column: show.TextColumn = None,
+    rating_column: Annotated[
+        str | None,
+        typer.Option(help="Column with ratings, to learn sentiment from. By default one with such a name."),
+    ] = None,
     encoding: show.Encoding = "utf-8",
     quiet: show.Quiet = False,
     **settings: Any,
@@ -36,7 +41,9 @@ def command(
         from aspectra.detector import AspectDetector
         from aspectra.text.code import code_signs
 
-        detector = AspectDetector(**config.to_dict()).fit(source, run=run, progress=progress)
+        detector = AspectDetector(**config.to_dict()).fit(
+            source, run=run, ratings=rating_column, progress=progress
+        )
     if rundir.inputs_of(run) != files:
         rundir.write_json(run / rundir.INPUTS, files)
     for line in source.skipped.summary():
@@ -49,6 +56,8 @@ def command(
             f"Learnt from a random sample of the {corpus.seen:,} segments; raise --max-segments for more.",
             quiet,
         )
+    for line in detector.fitted_.felt().notes():
+        show.note(line, quiet)
     if code:
         show.note(f"{code:,} segments of pasted code or markup left out.", quiet)
     show.note(

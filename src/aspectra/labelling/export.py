@@ -22,7 +22,7 @@ from aspectra import disk, rundir
 from aspectra.encoder.pretrained import Encoder
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
-from aspectra.labelling.onnx import INPUTS, OUTPUTS, beside
+from aspectra.labelling.onnx import INPUTS, OUTPUTS, beside, sentiment_beside
 from aspectra.student.card import Card
 from aspectra.student.linear import LinearStudent
 from aspectra.student.model import Student
@@ -111,6 +111,7 @@ def export_onnx(fitted: Fitted, student: Student | LinearStudent, path: Path, in
         if int8:
             quantise(graph)
         tokenizer.write_bytes(encoder.tokenizer.to_str().encode())
+        fitted.felt().save(sentiment_beside(path))
         values = description(fitted, student.card, encoder)
         values |= {"graph_sha256": rundir.checksum(graph), "tokenizer_sha256": rundir.checksum(tokenizer)}
         about.write_bytes(rundir.to_json({**values, rundir.CHECKSUM: rundir.own_checksum(values)}))

@@ -177,6 +177,8 @@ def labeller_fingerprint(path: Path, model: str | None) -> str:
         names.append(f"{rundir.STUDENT}/{rundir.CONFIG}")
     if chosen == "fast":
         names.append(f"{rundir.STUDENT}/{rundir.FAST}")
+    if (run / rundir.SENTIMENT).exists():
+        names.append(rundir.SENTIMENT)
     if not (run / rundir.TOPIC_MAP).exists():
         raise MapError(f"No topic map in {path}. Map the topics first: aspectra map {path}")
     topic_map = read_map(run / rundir.TOPIC_MAP)

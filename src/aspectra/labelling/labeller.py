@@ -16,10 +16,12 @@ import numpy as np
 import polars as pl
 
 from aspectra import rundir
+from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
 from aspectra.progress import Count, uncounted
+from aspectra.sentiment.model import COLUMNS, SentimentModel
 from aspectra.teacher.encode import encode
 from aspectra.text.code import is_code
 from aspectra.text.memory import as_series
@@ -48,7 +50,8 @@ class Labeller(ABC):
 
     Reviews and segments are a list of str, or a polars or pandas Series. Labels are a polars DataFrame; its
     columns are explained in the guide: review, segment and text (from `label` only), aspect, probability,
-    entropy, margin, unmapped, topic, known_words, and p_… for each aspect.
+    sentiment, sentiment_score, sentiment_confidence, entropy, margin, unmapped, topic, known_words, and p_…
+    for each aspect.
     """
 
     threads = 1
@@ -68,6 +71,7 @@ class Labeller(ABC):
         """Take the map, each topic's share of the corpus, and how reviews are split."""
         self.topic_map, self.shares = topic_map, np.asarray(shares)
         self.segment, self.language = segment, language
+        self.sentiment = SentimentModel(language)
 
     @abstractmethod
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -91,16 +95,34 @@ class Labeller(ABC):
         place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
         parts = []
         for start in range(0, max(1, len(segments)), self.at_once):
-            parts.append(self.label_segments(segments["text"][start : start + self.at_once]))
+            parts.append(self.aspects_of(segments["text"][start : start + self.at_once]))
             count(len(parts[-1]), min(1.0, (start + self.at_once) / max(1, len(segments))))
-        return segments.select("review", place, "text").hstack(pl.concat(parts))
+        labels = self.with_sentiment(pl.concat(parts), segments["text"], segments["review"].to_numpy())
+        return segments.select("review", place, "text").hstack(labels)
 
     def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
         """Label segments as they are, one row each; with `only`, answer with these aspects alone.
 
-        Without `only`, pasted code and topics that are so mapped are answered "Not a review".
+        Without `only`, pasted code and topics that are so mapped are answered "Not a review". A segment is
+        judged alone; `label` also looks at the rest of its review.
         """
         texts = as_series(segments)
+        labels = self.aspects_of(texts, only)
+        return labels if only is not None else self.with_sentiment(labels, texts)
+
+    def with_sentiment(
+        self, labels: pl.DataFrame, texts: pl.Series, reviews: np.ndarray | None = None
+    ) -> pl.DataFrame:
+        """Add each segment's sentiment after its aspect; none for what is not a review."""
+        felt = self.sentiment.label(texts, reviews).hstack(labels.select("aspect"))
+        judged = pl.when(pl.col("aspect") != NOT_REVIEW).then(pl.col(COLUMNS)).otherwise(None)
+        felt = felt.select(judged.name.keep())
+        return (
+            labels.select("aspect", "probability").hstack(felt).hstack(labels.drop("aspect", "probability"))
+        )
+
+    def aspects_of(self, texts: pl.Series, only: tuple[str, ...] | None = None) -> pl.DataFrame:
+        """Return the aspect of each segment and what belongs to it, without sentiment."""
         beta, known_words, student = self.probabilities(texts)
         labels = label_beta(beta, known_words, self.topic_map, self.shares, only)
         if student is not None:
@@ -113,7 +135,7 @@ class Labeller(ABC):
     def predict_proba(self, segments: Any) -> np.ndarray:
         """Return the probability of each aspect for each segment, N×A, in the order of `classes_`."""
         names = [PREFIX + aspect for aspect in self.topic_map.aspects]
-        return self.label_segments(segments).select(names).to_numpy()
+        return self.aspects_of(as_series(segments)).select(names).to_numpy()
 
     def predict(self, segments: Any) -> np.ndarray:
         """Return the aspect of each segment, one of `classes_`."""
@@ -127,7 +149,7 @@ class TeacherLabeller(Labeller):
 
     def __init__(self, fitted: Fitted) -> None:
         super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
-        self.fitted, self.keep_junk = fitted, fitted.config.keep_junk
+        self.fitted, self.keep_junk, self.sentiment = fitted, fitted.config.keep_junk, fitted.felt()
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, None]:
         return *self.fitted.read(texts), None
@@ -144,6 +166,7 @@ class BothLabeller(Labeller):
                 "Distil again: aspectra distill RUN, or label with --model teacher."
             )
         self.fitted, self.card, self.keep_junk = fitted, card, fitted.config.keep_junk
+        self.sentiment = fitted.felt()
         self.teacher_weight, self.notes = card.teacher_weight, card.notes
         self.columns = columns(self.topic_map.aspects, card.aspects)
 
@@ -199,7 +222,7 @@ class OnnxLabeller(Labeller):
         super().__init__(topic_map, about["shares"], about["segment"], about["language"])
         self.teacher_weight, self.notes = about["teacher_weight"], tuple(about.get("notes", ()))
         self.columns = columns(topic_map.aspects, about["aspects"])
-        self.keep_junk = about.get("keep_junk", False)
+        self.keep_junk, self.sentiment = about.get("keep_junk", False), self.model.sentiment
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         beta, known_words, own = self.model.probabilities(texts)

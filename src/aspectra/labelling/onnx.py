@@ -1,4 +1,4 @@
-"""An exported student: an .onnx file and the two files beside it. Texts in, probabilities out; no torch
+"""An exported student: an .onnx file and the files beside it. Texts in, probabilities out; no torch
 and no run.
 """
 
@@ -16,6 +16,7 @@ from aspectra import disk, rundir
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError, RunError
+from aspectra.sentiment.model import SentimentModel
 from aspectra.text.tokens import check_language
 
 FORMATS = (1, 2)
@@ -34,6 +35,11 @@ KINDS = {
 def beside(path: Path) -> tuple[Path, Path]:
     """Return the names of the description and the tokenizer that belong to an .onnx file."""
     return path.with_suffix(rundir.ONNX_CONFIG), path.with_suffix(rundir.ONNX_TOKENIZER)
+
+
+def sentiment_beside(path: Path) -> Path:
+    """Return the name of the sentiment model that belongs to an .onnx file; older exports have none."""
+    return path.with_suffix(rundir.ONNX_SENTIMENT)
 
 
 def read_about(path: Path) -> dict[str, Any]:
@@ -96,6 +102,9 @@ class OnnxModel:
         self.tokenizer = load_tokenizer(definition.decode(), self.about["longest"])
         words = tuple(self.about["words"])
         self.vocabulary = Vocabulary(words, (0,) * len(words), self.about["language"])
+        felt = sentiment_beside(path)
+        language = self.about["language"]
+        self.sentiment = SentimentModel.load(felt) if felt.exists() else SentimentModel(language)
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return β (N×K; NaN without known words), the number of known words (N), and the student's

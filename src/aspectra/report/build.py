@@ -15,7 +15,7 @@ from aspectra.errors import InputError
 from aspectra.progress import Progress, quiet
 from aspectra.report.charts import draw
 from aspectra.report.compare import compare
-from aspectra.report.content import Content, Counts, EmergingTopic, Facts, SubAspect
+from aspectra.report.content import Content, Counts, EmergingTopic, Facts, SubAspect, find_felt
 from aspectra.report.evidence import choose_segments, topic_segments
 from aspectra.report.html import to_html
 from aspectra.report.quality import assess, find_origin
@@ -138,7 +138,7 @@ def build_content(
         group_trends=counts.group_trends(),
         groups=counts.by_group(), contrasts=counts.contrasts(), emerging=emerging(labels, detector, counts),
         keywords=aspect_keywords(detector, shares), segments=choose_segments(labels, detector),
-        quality=quality, comparison=comparison, described=tuple(said),
+        quality=quality, comparison=comparison, described=tuple(said), felt=find_felt(labels, counts),
     )  # fmt: skip
     progress("evidence", 1)
     return replace(content, headlines=headlines(content))

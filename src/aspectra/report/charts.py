@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.report import vega, wording
+from aspectra.report import felt_charts, vega, wording
 from aspectra.report.compare import Difference
 from aspectra.report.content import Cells, Content, SubAspect
 from aspectra.report.vega import BLUE, GREEN, GREY, MOST_ROWS, ORANGE, OWN_COLOUR, PERCENT, SKY, Chart, Spec
@@ -319,6 +319,6 @@ def coherence_chart(content: Content) -> Chart:
 
 
 MAKERS = (
-    shares_chart, topics_chart, ratings_chart, trend_chart, groups_chart, emerging_chart, comparison_chart,
-    confusion_chart, coverage_chart, coherence_chart,
+    shares_chart, topics_chart, ratings_chart, *felt_charts.MAKERS, trend_chart, groups_chart, emerging_chart,
+    comparison_chart, confusion_chart, coverage_chart, coherence_chart,
 )  # fmt: skip

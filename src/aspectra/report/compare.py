@@ -8,7 +8,7 @@ and it is large enough to matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,8 +78,16 @@ def difference_interval(
     return gap - reach, gap + reach, claimed
 
 
+Interval = Callable[[Tally, Tally, int], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Bounds the difference of two tallies, and tells where it may be claimed."""
+
+
 def find_changes(
-    counted: Tally, names: Sequence[str], shown: Sequence[int], n_groups: int
+    counted: Tally,
+    names: Sequence[str],
+    shown: Sequence[int],
+    n_groups: int,
+    interval: Interval = difference_interval,
 ) -> list[Difference]:
     """Find when each class's share changed most clearly, in all reviews and in each of the first groups.
 
@@ -94,7 +102,7 @@ def find_changes(
         running = part.cumulate(0)
         before = running.at([place - 1 for place in moments])
         after = running.at([-1] * len(moments)).minus(before)
-        low, high, claimed = difference_interval(before, after, comparisons)
+        low, high, claimed = interval(before, after, comparisons)
         certain = np.where(claimed, np.maximum(low, -high), 0)
         for number, name in enumerate(names):
             best = int(certain[:, number].argmax())

@@ -18,6 +18,15 @@ from aspectra.report.compare import Comparison, Difference, find_changes, find_c
 from aspectra.report.evidence import Segment
 from aspectra.report.quality import Quality
 from aspectra.report.read import OTHERS, ColumnNames, Labels, period_name, period_start
+from aspectra.report.sentiment import (
+    MIN_PERIOD,
+    Felt,
+    changes_of,
+    drivers,
+    feelings,
+    felt_cells,
+    felt_tally,
+)
 from aspectra.report.stats import MIN_REVIEWS, Rating, Tally, share_interval, tally
 
 if TYPE_CHECKING:
@@ -119,6 +128,7 @@ class Content:
     quality: Quality
     comparison: Comparison | None
     described: tuple[Aspect, ...]  # those of which aspects.toml says more than the name
+    felt: Felt | None = None
     headlines: tuple[str, ...] = ()
 
 
@@ -199,6 +209,24 @@ class Counts:
     def contrasts(self) -> tuple[Difference, ...]:
         found = find_contrasts(self.aspects.merge(1), self.labels.aspects)
         return tuple(contrast for contrast in found if self.labels.groups[contrast.at] != OTHERS)
+
+
+def find_felt(labels: Labels, counts: Counts) -> Felt | None:
+    """Count feelings, if the labels have any."""
+    if not labels.felt:
+        return None
+    periods = counts.periods
+    counted = felt_tally(labels.frame, len(labels.aspects), max(1, len(labels.groups)), periods)
+    shown = counts.shown()
+    names = tuple(period_name(periods[place], labels.unit) for place in shown)
+    starts = tuple(period_start(periods[place], labels.unit) for place in shown)
+    return Felt(
+        feelings(labels.frame, counted, labels.aspects),
+        felt_cells(counted.merge(1), labels.groups, MIN_REVIEWS),
+        felt_cells(counted.merge(0).at(shown), names, MIN_PERIOD, starts),
+        changes_of(counted, labels.aspects, shown, len(periods)),
+        drivers(labels.frame, labels.aspects),
+    )
 
 
 def cells(counted: Tally, names: tuple[str, ...], starts: tuple[date, ...] = ()) -> Cells:

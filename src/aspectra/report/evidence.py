@@ -1,4 +1,4 @@
-"""Choose the segments that the report shows: typical, recent, least certain and random ones of each aspect.
+"""Choose the segments that the report shows: typical, worst, best, recent and others of each aspect.
 
 Candidates are chosen without their texts. Only the candidates' texts are read from the file, and the model's
 attention to the words is computed only for the segments that are shown.
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from aspectra.attention import Pieces
     from aspectra.detector import AspectDetector
 
-KINDS = ("typical", "recent", "least certain", "random")
+KINDS = ("typical", "worst", "best", "recent", "least certain", "random")
 CANDIDATES = 60
+FELT_SIGNS = {"worst": -1, "best": 1}
+LEAST_SURE = 0.5
+"""The worst and the best are chosen among segments whose aspect is at least so probable."""
 SHOWN, SHOWN_OF_MANY, MANY = 10, 4, 30
 """Segments per aspect and kind: SHOWN, or SHOWN_OF_MANY if there are more than MANY aspects."""
 READABLE = (4, 30)
@@ -51,6 +54,8 @@ def candidates(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     row = pl.col("row")
     order = {
         "typical": (pl.col("probability"), True),
+        "worst": (pl.col("score"), False),
+        "best": (pl.col("score"), True),
         "recent": (pl.col("day"), True),
         "least certain": (pl.col("margin"), False),
         "random": (row.hash(0), False),
@@ -61,6 +66,8 @@ def candidates(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
             pl.col("day").is_not_null(),
             pl.col("probability") >= pl.col("probability").median().over("aspect"),
         )
+    if kind in FELT_SIGNS:
+        readable = readable.filter(pl.col("feeling") == FELT_SIGNS[kind], pl.col("probability") >= LEAST_SURE)
     best = row.top_k_by(by, CANDIDATES) if down else row.bottom_k_by(by, CANDIDATES)
     return readable.group_by("aspect").agg(best).collect()
 
@@ -90,7 +97,7 @@ def choose_segments(labels: Labels, detector: AspectDetector) -> tuple[Segment, 
     found = {
         kind: dict(candidates(labels.frame, kind).iter_rows())
         for kind in KINDS
-        if kind != "recent" or labels.dated
+        if (kind != "recent" or labels.dated) and (kind not in FELT_SIGNS or labels.felt)
     }
     facts = read_rows(labels, [row for lists in found.values() for rows in lists.values() for row in rows])
     chosen: list[tuple[str, str, int]] = []

@@ -37,6 +37,7 @@ def to_html(content: Content, charts: Mapping[str, Chart]) -> str:
     made = tables(content)
     sections = {
         "overview": ("Overview", overview(content, charts, made)),
+        "sentiment": ("Sentiment", sentiment(content, charts, made)),
         "change": ("Change", change(content, charts, made)),
         "comparison": ("Comparison", comparison(content, charts, made)),
         "new": ("New aspects", new_aspects(content, charts, made)),
@@ -144,6 +145,19 @@ def overview(content: Content, charts: Mapping[str, Chart], made: Mapping[str, T
     parts = "".join(figure(charts.get(name), made.get(name)) for name in ("shares", "topics", "ratings"))
     said = details(made.get("aspects"), "What the aspects mean")
     return f'<div class="sheet"><h3>In short</h3>{short}{notes}{said}</div>\n{parts}'
+
+
+def sentiment(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
+    if content.felt is None:
+        return ""
+    names = ("sentiment", "drivers", "sentiment_groups", "sentiment_trend")
+    parts = "".join(figure(charts.get(name), made.get(name)) for name in names)
+    claimed = [one for one in content.felt.drivers if one.claimed]
+    told = [
+        f"{escape(wording.driver_sentence(one))} <small>({one.cost_low:.1f} to {one.cost_high:.1f})</small>"
+        for one in claimed
+    ]
+    return parts + sheet("What lowers the rating", told, None) + f'<p class="note">{wording.FELT_NOTE}</p>'
 
 
 def change(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:

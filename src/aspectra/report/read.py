@@ -15,6 +15,7 @@ import polars as pl
 
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
+from aspectra.text.ratings import RATING_NAMES
 from aspectra.text.rows import find_delimiter
 from aspectra.topicmap.gamma import PREFIX, not_review_note
 
@@ -24,10 +25,12 @@ OWN = {
     "topic": pl.Int32, "known_words": pl.Int32,
 }  # fmt: skip
 """The columns that every label file has, before one probability per aspect."""
+FELT = {"sentiment": pl.String, "sentiment_score": pl.Float32, "sentiment_confidence": pl.Float32}
+"""The columns on sentiment; files of version 0.1.0 have none."""
+FEELINGS = {"negative": -1, "neutral": 0, "positive": 1}
 DATE_NAMES = (
     "date", "reviewdate", "reviewtime", "createdat", "created", "timestamp", "time", "unixreviewtime", "year",
 )  # fmt: skip
-RATING_NAMES = ("rating", "stars", "score", "overall", "starrating", "reviewrating")
 GROUP_NAMES = ("product", "productname", "item", "brand", "model", "category", "store", "restaurant", "hotel")
 MOST_GROUPS = 12
 OTHERS = "all others"
@@ -58,8 +61,8 @@ IS_REVIEW = pl.col("aspect").ne_missing(NOT_REVIEW)
 class Labels:
     """A label file. `rows` is the whole file, unread; `frame` has one row per segment, without the texts.
 
-    The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, day,
-    period, rating, group (its place in `groups`).
+    The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, feeling
+    (−1, 0 or 1), score (−1 to 1), day, period, rating, group (its place in `groups`).
     """
 
     path: Path
@@ -74,6 +77,11 @@ class Labels:
     @property
     def dated(self) -> bool:
         return self.columns.date is not None
+
+    @property
+    def felt(self) -> bool:
+        """Whether the file has sentiment."""
+        return bool(self.frame["feeling"].is_not_null().any())
 
 
 def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
@@ -122,7 +130,8 @@ def scan(path: Path) -> pl.LazyFrame:
         else:
             raise InputError(f"{path} is not a label file: its name must end in .parquet, .csv or .jsonl.")
         known = rows.collect_schema()
-        typed = rows.with_columns(pl.col(name).cast(OWN[name]) for name in known if name in OWN)
+        own = OWN | FELT
+        typed = rows.with_columns(pl.col(name).cast(own[name]) for name in known if name in own)
         return typed.with_row_index("row")
     except (pl.exceptions.PolarsError, OSError) as error:
         message = f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote."
@@ -186,9 +195,13 @@ def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, 
         rating = pl.col(columns.rating).cast(pl.Float32, strict=False)
     if columns.group:
         group = pl.col(columns.group).cast(pl.String).cast(pl.Categorical)
+    feeling, score = pl.lit(None, pl.Int8), pl.lit(None, pl.Float32)
+    if "sentiment" in rows.collect_schema() and "sentiment_score" in rows.collect_schema():
+        feeling = pl.col("sentiment").replace_strict(FEELINGS, default=None, return_dtype=pl.Int8)
+        score = pl.col("sentiment_score")
     return rows.select(
         "row", "review", "segment", "topic", "probability", "margin", "known_words",
-        aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False), day=day,
+        feeling=feeling, score=score, aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False), day=day,
         rating=rating.replace(float("nan"), None), group=group,
     ).collect(engine="streaming")  # fmt: skip
 

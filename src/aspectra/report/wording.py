@@ -11,6 +11,8 @@ from aspectra.config import GENERAL
 from aspectra.report.compare import Comparison, Difference
 from aspectra.report.content import Content, EmergingTopic, Facts, Share
 from aspectra.report.quality import Author, Quality
+from aspectra.report.read import OTHERS
+from aspectra.report.sentiment import Driver, Felt
 from aspectra.report.stats import Rating
 from aspectra.scores import Coverage
 from aspectra.topicmap.topicmap import UNMAPPED
@@ -23,8 +25,16 @@ BRACKETS = (
     "Differences that may be chance are not listed."
 )
 KINDS_OF_SEGMENTS = (
-    "Typical: the aspect is most probable. Least certain: another aspect is nearly as probable, worth a "
-    "check. Random: drawn by chance. The darker a word is shaded, the more it counted for the model."
+    "Typical: the aspect is most probable. Worst and best: the most negative and the most positive. Least "
+    "certain: another aspect is nearly as probable, worth a check. Random: drawn by chance. The darker a "
+    "word is shaded, the more it counted for the model."
+)
+
+
+FELT_NOTE = (
+    "Net sentiment: share of positive minus share of negative segments, from −100 to 100. What lowers the "
+    "rating is found by comparing reviews that complain of an aspect with those that do not, the other "
+    "aspects being equal: an association, not proof of a cause. Sarcasm is not recognised."
 )
 
 
@@ -227,14 +237,97 @@ def author_line(author: Author) -> str:
     return f"{author.topics} topics by {author.name}, {days}"
 
 
+def net(value: float) -> str:
+    """Write a net sentiment of −0.31 as −31."""
+    return f"{100 * value:+.0f}".replace("-", "−")
+
+
+def stars(value: float) -> str:
+    return f"{value:.1f} star{'' if f'{value:.1f}' == '1.0' else 's'}"
+
+
+def felt_title(felt: Felt) -> str:
+    """Name the aspect that people like least, if its interval is below all others' means."""
+    named = [one for one in felt.aspects if one.aspect != GENERAL]
+    if not named:
+        return "No specific aspect is judged"
+    worst, best = named[0], named[-1]
+    if len(named) < 2 or worst.high >= best.low:
+        return "No aspect is clearly liked more than another"
+    return f"{worst.aspect} is liked least (net {net(worst.net)}), {best.aspect} most ({net(best.net)})"
+
+
+def soured_sentence(change: Difference, content: Content) -> str:
+    verb = "soured" if change.after < change.before else "improved"
+    since = f"net {net(change.before)} before {content.period_names[change.at]}, {net(change.after)} since"
+    return f"{change.name} {verb}: {since}"
+
+
+def felt_trend_title(content: Content, felt: Felt) -> str:
+    found = specific(felt.changes)
+    return soured_sentence(found[0], content) if found else "No aspect soured or improved beyond chance"
+
+
+def driver_sentence(driver: Driver) -> str:
+    often = f"{percent(driver.complaints)} of reviews complain of it"
+    return f"{driver.aspect} costs {stars(driver.cost)} when it goes wrong; {often}"
+
+
+def drivers_title(drivers: Sequence[Driver]) -> str:
+    clear = [one for one in drivers if one.claimed]
+    if not clear:
+        return "No aspect lowers the rating beyond chance"
+    weightiest = max(clear, key=lambda one: one.cost * one.complaints)
+    return driver_sentence(weightiest)
+
+
+def felt_groups_title(content: Content, felt: Felt) -> str:
+    """Name the group and aspect with the lowest net sentiment that differs from the rest."""
+    found = worst_cell(content, felt)
+    if found is None:
+        return f"No {content.columns.group} is judged clearly worse than the others on an aspect"
+    group, aspect, value, overall = found
+    return f"{group} does worst on {aspect}: net {net(value)}, all reviews {net(overall)}"
+
+
+def worst_cell(content: Content, felt: Felt) -> tuple[str, str, float, float] | None:
+    overall = {one.aspect: one.net for one in felt.aspects if one.aspect != GENERAL}
+    cells = felt.groups
+    if cells is None:
+        return None
+    found = [
+        (float(cells.high[row, at]) - overall[aspect], row, at)
+        for row in range(len(cells.names)) for at, aspect in enumerate(content.aspects)
+        if aspect in overall and cells.high[row, at] < overall[aspect] and cells.names[row] != OTHERS
+    ]  # fmt: skip
+    if not found:
+        return None
+    _, row, at = min(found)
+    aspect = content.aspects[at]
+    return cells.names[row], aspect, float(cells.net[row, at]), overall[aspect]
+
+
+def felt_headlines(content: Content) -> list[str]:
+    felt = content.felt
+    if felt is None or not felt.aspects:
+        return []
+    found = [felt_title(felt)]
+    found += [soured_sentence(change, content) for change in specific(felt.changes)[:1]]
+    if any(one.claimed for one in felt.drivers):
+        found.append(drivers_title(felt.drivers))
+    if worst_cell(content, felt):
+        found.append(felt_groups_title(content, felt))
+    return found
+
+
 def headlines(content: Content) -> tuple[str, ...]:
     """Return the few sentences for a reader in a hurry."""
-    found = [shares_title(content.shares)]
+    found = [shares_title(content.shares), *felt_headlines(content)]
     overall, within = (
         [c for c in specific(content.changes) if (c.group is None) is whole] for whole in (True, False)
     )
     found += [change_sentence(change, content) for change in (*overall[:2], *within[:1])]
-    if content.ratings:
+    if content.ratings and not (content.felt and content.felt.drivers):
         found.append(ratings_title(content.ratings))
     if content.emerging:
         found.append(emerging_sentence(content.emerging[0], content))

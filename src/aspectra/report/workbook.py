@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 from aspectra.disk import write_atomic
 from aspectra.labelling.evaluate import Grade
 from aspectra.report.content import Cells, Content
+from aspectra.report.sentiment import FeltCells
 from aspectra.report.wording import percent
 
 SHARES = "share of segments:share, low:share, high:share"
@@ -79,7 +81,9 @@ def cell_rows(cells: Cells, aspects: Sequence[str]) -> list[tuple[object, ...]]:
 
 def tables(content: Content) -> dict[str, Table]:
     """Return all tables that have rows, by name; a picture's table has the name of the picture."""
-    made = [*overview_tables(content), *change_tables(content), *quality_tables(content)]
+    made = [
+        *overview_tables(content), *felt_tables(content), *change_tables(content), *quality_tables(content)
+    ]  # fmt: skip
     return {one.name: one for one in made if one.rows}
 
 
@@ -103,6 +107,49 @@ def overview_tables(content: Content) -> list[Table]:
         table("ratings", RATINGS, rated),
         table("new", f"keywords, mapped to, {SHARES}, coherence:number, before:share, since:share", new),
     ]
+
+
+def felt_tables(content: Content) -> list[Table]:
+    """Make the tables of sentiment: per aspect, by group, over time, and what drives the rating."""
+    felt = content.felt
+    if felt is None:
+        return []
+    net = "net sentiment:number, low:number, high:number"
+    made = [
+        table(
+            "sentiment", f"aspect, {net}, positive:share, negative:share, segments:count",
+            [(f.aspect, f.net, f.low, f.high, f.positive, f.negative, f.segments) for f in felt.aspects],
+        ),
+        table(
+            "drivers",
+            "aspect, lost when it goes wrong:number, low:number, high:number, gained by praise:number, "
+            "reviews that complain:share, reviews that praise:share, beyond chance",
+            [(d.aspect, d.cost, d.cost_low, d.cost_high, d.gain, d.complaints, d.praises,
+              "yes" if d.claimed else "no") for d in felt.drivers],
+        ),
+        table(
+            "sentiment_changes", "aspect, since, net before:number, net since:number",
+            [(c.name, content.period_names[c.at], c.before, c.after) for c in felt.changes],
+        ),
+    ]  # fmt: skip
+    for name, head, cells in (
+        ("sentiment_groups", "group", felt.groups),
+        ("sentiment_trend", content.unit, felt.trend),
+    ):
+        if cells is not None:
+            rows = felt_rows(cells, content.aspects)
+            made.append(table(name, f"{head}, aspect, {net}, reviews:count", rows))
+    return made
+
+
+def felt_rows(cells: FeltCells, aspects: Sequence[str]) -> list[tuple[object, ...]]:
+    return [
+        (name, aspect, *(float(part[row, at]) for part in (cells.net, cells.low, cells.high)),
+         int(cells.reviews[row, at]))
+        for row, name in enumerate(cells.names)
+        for at, aspect in enumerate(aspects)
+        if not math.isnan(cells.net[row, at])
+    ]  # fmt: skip
 
 
 def change_tables(content: Content) -> list[Table]:

@@ -65,6 +65,9 @@ class Segment(BaseModel):
     text: str
     aspect: str
     probability: float
+    sentiment: str | None
+    sentiment_score: float | None
+    sentiment_confidence: float | None
     entropy: float
     margin: float
     unmapped: float

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.fitting import Fitted
+from aspectra.encoder.pretrained import Encoder
+from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, read_gold
+from aspectra.sentiment.rated import RatedReviews
 from aspectra.student.from_names import learn_fast, train_linear
 from aspectra.student.from_teacher import train_attention
 from aspectra.student.linear import LinearStudent
@@ -52,7 +54,19 @@ def distill(
             else:
                 (home / rundir.FAST).unlink(missing_ok=True)
             student.save_pretrained(home, fitted.the_map())
+        if isinstance(student, LinearStudent) and student.encoder:
+            refine_sentiment(fitted, Path(run), student.encoder, student.card.config.n_segments, progress)
     return student
+
+
+def refine_sentiment(fitted: Fitted, run: Path, encoder: Encoder, n: int, progress: Progress) -> None:
+    """Learn sentiment again, now also from what the encoder makes of the student's segments."""
+    progress("sentiment", 0.0)
+    made = learn_sentiment(fitted, RatedReviews.load(run), encoder, n)
+    before = fitted.felt().about
+    made.about.update({name: before[name] for name in ("made_for", "note") if name in before})
+    made.save(run / rundir.SENTIMENT)
+    progress("sentiment", 1.0)
 
 
 def train_student(

@@ -1,0 +1,201 @@
+"""Sentiment against VADER: OPOSUM polarity, SemEval 2015 and MAMS; no label is learnt from.
+
+    python benchmarks/sentiment.py --data FOLDER --home runs/sentiment
+
+Each domain's model learns from unlabelled reviews of that domain, TVs also from star ratings. The two limits
+of three classes, and the one of two, come from the other three domains. Encoded texts are kept in --home.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import typer
+
+from aspectra.encoder.pretrained import load_encoder
+from aspectra.sentiment.learn import probabilities
+from aspectra.sentiment.model import SentimentModel, in_context
+from aspectra.sentiment.opinions import train
+from aspectra.text.segment import split_reviews
+
+DOMAINS = ("tv", "boots", "bluetooth", "bags_and_cases")
+CORPUS = {"restaurants": "restaurants_reviews"}
+MOST = 3_000
+RATED_REVIEWS = 8_000
+SIGNS = {"-": -1, "0": 0, "+": 1}
+POLARITIES = {"negative": -1, "neutral": 0, "positive": 1}
+
+
+class KeptEncoder:
+    """Encodes texts; those of earlier runs are read from a folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.place: dict[str, int] = {}
+        self.means = np.zeros((0, 384), np.float32)
+        if (home / "texts.parquet").exists():
+            texts = pl.read_parquet(home / "texts.parquet")["text"]
+            self.place = {text: number for number, text in enumerate(texts)}
+            self.means = np.load(home / "means.npy")
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        fresh = list(dict.fromkeys(text for text in texts if text not in self.place))
+        if fresh:
+            self.means = np.concatenate([self.means, load_encoder().means(fresh)])
+            self.place |= {text: number for number, text in enumerate(fresh, len(self.place))}
+            self.home.mkdir(parents=True, exist_ok=True)
+            pl.DataFrame({"text": list(self.place)}).write_parquet(self.home / "texts.parquet")
+            np.save(self.home / "means.npy", self.means)
+        return self.means[[self.place[text] for text in texts]]
+
+
+def read_polarity(path: Path) -> pl.DataFrame:
+    """Read OPOSUM's polarity file: the segments with a number for their review, and −1, 0 or 1."""
+    rows, review = [], -1
+    for line in path.read_text(encoding="utf-8").splitlines():
+        sign, tab, text = line.partition("\t")
+        if tab and sign in SIGNS:
+            rows.append((review, text, SIGNS[sign]))
+        elif line.strip():
+            review += 1
+    return pl.DataFrame(rows, schema=["review", "text", "gold"], orient="row")
+
+
+def read_opinions(path: Path, element: str) -> pl.DataFrame:
+    """Read SemEval's (Opinion) or MAMS's (aspectCategory) sentences: one row per opinion."""
+    rows = [
+        (sentence.findtext("text") or "", one.get("category") or "", POLARITIES[one.get("polarity") or ""])
+        for sentence in ElementTree.parse(path).iter("sentence")
+        for one in sentence.iter(element)
+    ]
+    return pl.DataFrame(rows, schema=["text", "category", "gold"], orient="row")
+
+
+def read_corpus(data: Path, domain: str, most: int = MOST) -> pl.DataFrame:
+    """Return so many clauses of unlabelled reviews, drawn at random: text and review."""
+    name = CORPUS.get(domain, domain)
+    if domain == "tv":
+        texts = rated_reviews(data)["text"]
+    else:
+        with gzip.open(data / f"corpora/{name}.txt.gz", "rt", encoding="utf-8") as file:
+            texts = pl.Series(file.read().splitlines())
+    return split_reviews(texts.sample(min(len(texts), most), seed=0), "clause").head(most)
+
+
+def rated_reviews(data: Path) -> pl.DataFrame:
+    with gzip.open(data / "corpora/tv.jsonl.gz") as file:
+        return pl.read_ndjson(file.read())
+
+
+def rated_segments(data: Path, most: int) -> tuple[pl.Series, np.ndarray, np.ndarray]:
+    """Return clauses of rated TV reviews, each one's review, and the reviews' ratings from 0 to 1."""
+    reviews = rated_reviews(data)
+    drawn = reviews.sample(min(len(reviews), most), seed=1)
+    segments = split_reviews(drawn["text"], "clause")
+    return segments["text"], segments["review"].to_numpy(), (drawn["rating"].to_numpy() - 1) / 4
+
+
+def domain_model(data: Path, domain: str, kept: KeptEncoder, rated: int) -> SentimentModel:
+    """Learn a domain's model; TVs learn from so many rated reviews, too."""
+    segments = read_corpus(data, domain)
+    stars = rated_segments(data, rated) if rated and domain == "tv" else None
+    texts = segments["text"]
+    encoded = kept(texts.to_list())
+    return train(texts, "en", segments["review"].to_numpy(), encoded, kept, stars)
+
+
+def macro_f1(gold: np.ndarray, answer: np.ndarray) -> float:
+    counts = np.bincount((gold + 1) * 3 + answer + 1, minlength=9).reshape(3, 3)
+    return float((2 * np.diag(counts) / np.maximum(counts.sum(0) + counts.sum(1), 1)).mean())
+
+
+def three(scores: np.ndarray, low: float, high: float) -> np.ndarray:
+    return np.where(scores < low, -1, np.where(scores > high, 1, 0))
+
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+def grade(own: Pair, others: Sequence[Pair]) -> tuple[float, float]:
+    """Return binary accuracy and 3-class macro F1 of a domain; the limits come from the others."""
+    both = np.concatenate([scores for scores, _ in others])
+    steps = np.unique(np.quantile(both, np.linspace(0.04, 0.96, 33)))
+    low, high = max(
+        itertools.combinations_with_replacement(steps, 2),
+        key=lambda limits: np.mean([macro_f1(gold, three(scores, *limits)) for scores, gold in others]),
+    )
+    cut = max(
+        steps, key=lambda at: (np.mean([accuracy(scores, gold, at) for scores, gold in others]), -abs(at))
+    )
+    scores, gold = own
+    return accuracy(scores, gold, cut), macro_f1(gold, three(scores, low, high))
+
+
+def accuracy(scores: np.ndarray, gold: np.ndarray, cut: float) -> float:
+    sided = gold != 0
+    return float(((scores[sided] > cut) == (gold[sided] > 0)).mean())
+
+
+def polarity_table(scores: dict[str, list[np.ndarray]], gold: list[np.ndarray]) -> None:
+    """Print binary accuracy / macro F1 of each system and domain."""
+    print(f"| binary accuracy / macro F1 | {' | '.join(DOMAINS)} | mean |")
+    print("|" + "---|" * (len(DOMAINS) + 2))
+    for name, found in scores.items():
+        pairs = list(zip(found, gold, strict=True))
+        grades = np.array([grade(pairs[at], pairs[:at] + pairs[at + 1 :]) for at in range(len(pairs))]) * 100
+        cells = [f"{one:.1f} / {two:.1f}" for one, two in [*grades, grades.mean(0)]]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def net(logits: np.ndarray) -> np.ndarray:
+    chances = probabilities(logits)
+    return np.asarray(chances[:, 2] - chances[:, 0])
+
+
+def vader(texts: Sequence[str]) -> np.ndarray:
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    judge = SentimentIntensityAnalyzer()
+    return np.array([judge.polarity_scores(text)["compound"] for text in texts])
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="Folder with the published sets.")],
+    home: Annotated[Path, typer.Option(help="Folder for encoded texts.")],
+    rated: Annotated[int, typer.Option(help="Learn from so many rated TV reviews.")] = RATED_REVIEWS,
+) -> None:
+    """Print a table of polarity, then accuracy on restaurants."""
+    kept = KeptEncoder(home)
+    sets = [read_polarity(data / f"polarity/{name}.lbl") for name in DOMAINS]
+    gold = [one["gold"].to_numpy() for one in sets]
+    scores: dict[str, list[np.ndarray]] = {"VADER": [vader(one["text"].to_list()) for one in sets]}
+    for title, stars in (("without ratings", 0), ("TVs with ratings", rated)):
+        models = [domain_model(data, name, kept, stars) for name in DOMAINS]
+        logits = [model.logits(one["text"]) for model, one in zip(models, sets, strict=True)]
+        scores[f"{title}, segments alone"] = [net(one) for one in logits]
+        inside = [in_context(one, s["review"].to_numpy()) for one, s in zip(logits, sets, strict=True)]
+        scores[f"{title}, in their reviews"] = [net(one) for one in inside]
+    polarity_table(scores, gold)
+    restaurants(data, domain_model(data, "restaurants", kept, 0))
+
+
+def restaurants(data: Path, model: SentimentModel) -> None:
+    semeval = read_opinions(data / "semeval/restaurants-2015-test.xml", "Opinion").filter(pl.col("gold") != 0)
+    mams = read_opinions(data / "mams/val.xml", "aspectCategory")
+    print("\n| restaurants, the sentence's sentiment | SemEval 2015, two classes | MAMS val, three |")
+    print("|---|---|---|")
+    for name, judge in (("VADER", vader), ("ours", lambda texts: net(model.logits(pl.Series(texts))))):
+        two = accuracy(judge(semeval["text"].to_list()), semeval["gold"].to_numpy(), 0.0)
+        answer = three(judge(mams["text"].to_list()), -0.3, 0.3)
+        print(f"| {name} | {100 * two:.1f} | {100 * (answer == mams['gold'].to_numpy()).mean():.1f} |")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,44 @@
+"""aspectra watch: what changed between two label files, a line each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aspectra.cli import show
+
+CHANGED = 3
+"""The exit code of --fail-on-change: 1 and 2 are errors."""
+LONGEST = 200
+
+
+def command(
+    run: show.Run,
+    new: Annotated[
+        Path, typer.Argument(metavar="NEW", help="Labels of the latest reviews, from aspectra label.")
+    ],
+    against: Annotated[Path, typer.Option(help="Labels to compare with, of earlier reviews.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
+    fail_on_change: Annotated[
+        bool, typer.Option("--fail-on-change", help="Exit with code 3 if something changed, for cron.")
+    ] = False,
+) -> None:
+    """Tell what rose, fell, soured or appeared since; print nothing if nothing changed.
+
+    Each change has a line and three quotes. Chance alone makes it speak at most once in a hundred times.
+    """
+    from aspectra.watch import watch
+
+    news = watch(run, new, against)
+    if as_json:
+        print(json.dumps([one.to_dict() for one in news], ensure_ascii=False, indent=2))
+    else:
+        for one in news:
+            print(one.line())
+            for quote in one.quotes:
+                print(f"    “{quote[:LONGEST]}”")
+    if news and fail_on_change:
+        raise typer.Exit(CHANGED)

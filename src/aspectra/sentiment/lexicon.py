@@ -1,0 +1,72 @@
+"""Which words praise and which complain: a lexicon, and the words that turn round or strengthen others.
+
+English words and emoji have the valences of VADER's lexicon (Hutto and Gilbert, 2014), −4 to 4, which the
+package vaderSentiment brings; its rules are written anew in rules.py. Other languages have no lexicon yet.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+
+LEXICON_PACKAGE = "vaderSentiment"
+STRONGER, WEAKER = 0.293, -0.293
+NEGATORS = frozenset((
+    "not", "no", "never", "cannot", "without", "neither", "nor", "none", "nothing", "nobody", "nowhere",
+    "rarely", "seldom", "hardly", "barely", "scarcely", "n't", "nope",
+    *(f"{verb}nt" for verb in (
+        "ai", "are", "ca", "could", "did", "does", "do", "had", "has", "have", "is", "might", "must", "need",
+        "should", "was", "were", "wo", "would",
+    )),
+))  # fmt: skip
+"""Words that turn round what follows; so does every word that ends in n't."""
+STRENGTHENING = frozenset((
+    "absolutely", "amazingly", "awfully", "completely", "considerably", "deeply", "enormously", "entirely",
+    "especially", "exceptionally", "extremely", "fully", "greatly", "highly", "hugely", "incredibly",
+    "insanely", "intensely", "more", "most", "much", "particularly", "quite", "really", "remarkably", "so",
+    "substantially", "super", "thoroughly", "too", "total", "totally", "tremendously", "truly",
+    "unbelievably", "utter", "utterly", "very", "way",
+))  # fmt: skip
+WEAKENING = frozenset((
+    "almost", "bit", "fairly", "kinda", "less", "little", "marginally", "occasionally", "partly", "slight",
+    "slightly", "somewhat", "sorta",
+))  # fmt: skip
+OPPOSING = frozenset(("but", "however"))
+"""What follows them counts more than what stands before."""
+REPEATED = re.compile(r"(\w)\1{2,}")
+
+
+@lru_cache
+def valences(language: str) -> dict[str, float]:
+    """Return the valence of each word, emoticon and emoji that a language's lexicon has; none is empty."""
+    if language != "en":
+        return {}
+    folder = resources.files(LEXICON_PACKAGE)
+    lines = (folder / "vader_lexicon.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t")[:2] for line in lines if line)
+    words = {word.lower(): float(value) for word, value in pairs}
+    for line in (folder / "emoji_utf8_lexicon.txt").read_text(encoding="utf-8").splitlines():
+        emoji, _, description = line.partition("\t")
+        words.setdefault(emoji[:1], sum(words.get(word, 0.0) for word in description.split()))
+    for word in NEGATORS | STRENGTHENING | WEAKENING:
+        words.pop(word, None)
+    return words
+
+
+def shortened(word: str) -> tuple[str, str]:
+    """Return a word with its letters that are there three times or more twice, and once: soooo, goooood."""
+    return REPEATED.sub(r"\1\1", word), REPEATED.sub(r"\1", word)
+
+
+def valence(word: str, known: dict[str, float]) -> float:
+    """Return the valence of a lower-case word; 0 if the lexicon does not have it."""
+    if word in known or not known:
+        return known.get(word, 0.0)
+    return next((known[other] for other in shortened(word) if other in known), 0.0)
+
+
+def boost(word: str) -> float:
+    """Return what a lower-case word adds to the strength of what follows."""
+    word = word if word in STRENGTHENING else shortened(word)[1]
+    return STRONGER if word in STRENGTHENING else WEAKER if word in WEAKENING else 0.0

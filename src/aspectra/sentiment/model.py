@@ -1,0 +1,120 @@
+"""The sentiment of segments: −1 to 1, negative, neutral or positive, and how sure that is.
+
+The lexicon's answer, corrected by one weight per hashed word, negated word, pair and triple: no encoder and
+no compiler at label time. Without learnt weights the lexicon answers alone. A model is one .npz file.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from zipfile import BadZipFile
+
+import numpy as np
+import polars as pl
+
+from aspectra import disk
+from aspectra.errors import RunError
+from aspectra.sentiment.learn import CLASSES, probabilities
+from aspectra.sentiment.lexicon import valences
+from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores
+from aspectra.sentiment.words import WordReader
+
+FORMAT = 1
+CONTEXT = 0.8
+"""How much a segment leans towards what the other segments of its review say."""
+COLUMNS = ("sentiment", "sentiment_score", "sentiment_confidence")
+
+
+@dataclass(frozen=True)
+class SentimentModel:
+    """Answers for segments of one language; `about` tells what it was learnt from."""
+
+    language: str
+    used: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    weights: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.float32))
+    bias: np.ndarray = field(default_factory=lambda: np.zeros(2))
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        table = np.zeros((2, 2**BITS if len(self.used) else 0), np.float32)
+        table[:, self.used] = self.weights.T
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "reader", WordReader(self.language))
+
+    table: np.ndarray = field(init=False, repr=False, compare=False)
+    reader: WordReader = field(init=False, repr=False, compare=False)
+
+    def logits(self, texts: pl.Series) -> np.ndarray:
+        """Return the logits of positive and negative, N×2."""
+        words = self.reader.read(texts)
+        scores = lexicon_scores(words)
+        logits = lexicon_logits(scores)
+        if not len(self.used):
+            return logits
+        found = features(words, scores)
+        sums = [np.bincount(found.rows, column[found.ids], found.n) for column in self.table]
+        return np.asarray(logits + np.stack(sums, 1) + self.bias)
+
+    def label(self, texts: pl.Series, reviews: np.ndarray | None = None) -> pl.DataFrame:
+        """Return COLUMNS for segments; `reviews` tells which belong together, so each is read in context."""
+        logits = self.logits(texts)
+        if reviews is not None and len(logits):
+            logits = in_context(logits, reviews)
+        return answers(probabilities(logits))
+
+    def notes(self) -> list[str]:
+        """Say what the model was learnt from, where that is not obvious."""
+        lines = [str(self.about["note"])] if self.about.get("note") else []
+        if not valences(self.language):
+            how = "It is learnt from ratings alone." if self.about.get("rated") else "It says little here."
+            lines.append(f"There is no sentiment lexicon for language {self.language!r}. {how}")
+        return lines
+
+    def save(self, path: Path) -> None:
+        about = json.dumps({"format": FORMAT, "language": self.language, **self.about})
+        with disk.atomic_path(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(
+                file, used=self.used, weights=self.weights.astype(np.float16), bias=self.bias, about=about
+            )
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        again = "Distil or fit again: it is made anew."
+        try:
+            with np.load(path) as arrays:
+                used, weights, bias = arrays["used"], arrays["weights"], arrays["bias"]
+                about = json.loads(str(arrays["about"]))
+        except (OSError, ValueError, LookupError, EOFError, MemoryError, TypeError, BadZipFile) as error:
+            raise RunError(f"{path} cannot be used ({error}). {again}") from None
+        fits = weights.shape == (len(used), 2) and bias.shape == (2,) and weights.dtype.kind == "f"
+        if not fits or used.dtype.kind not in "iu" or about.get("format") != FORMAT:
+            raise RunError(f"{path} is damaged or of another version. {again}")
+        if len(used) and not 0 <= used.min() <= used.max() < 2**BITS:
+            raise RunError(f"{path} is damaged: a feature is out of range. {again}")
+        if not np.isfinite(weights).all() or not np.isfinite(bias).all():
+            raise RunError(f"{path} has a weight that is not finite. {again}")
+        language = str(about.pop("language", "en"))
+        return cls(language, used, weights.astype(np.float32), bias, about)
+
+
+def answers(chances: np.ndarray) -> pl.DataFrame:
+    """Return COLUMNS for the probabilities of CLASSES, N×3."""
+    best = chances.argmax(1)
+    return pl.DataFrame({
+        "sentiment": pl.Series(CLASSES).gather(best) if len(best) else pl.Series([], dtype=pl.String),
+        "sentiment_score": (chances[:, 2] - chances[:, 0]).astype(np.float32),
+        "sentiment_confidence": chances.max(1, initial=0).astype(np.float32),
+    })  # fmt: skip
+
+
+def in_context(logits: np.ndarray, reviews: np.ndarray) -> np.ndarray:
+    """Move each segment's logits towards what the other segments of its review say."""
+    chances = probabilities(logits)
+    net = chances[:, 2] - chances[:, 0]
+    _, at = np.unique(reviews, return_inverse=True)
+    total, count = np.bincount(at, net)[at], np.bincount(at)[at]
+    lean = CONTEXT * (total - net) / count  # counts itself as 0: little is known of a review of two segments
+    return np.asarray(logits + np.stack([lean, -lean], 1))

@@ -1,0 +1,159 @@
+"""What is known of the sentiment of unlabelled segments: the lexicon's opinion, and the encoder's if there.
+
+The encoder's opinion is learnt from sentences.toml, so it needs no labels. It also reads the frequent
+words, pairs and triples of the corpus, one by one: so the model that answers later, which has no encoder,
+knows words that few segments have. Both opinions are multiplied; each leans towards the rest of its review.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from aspectra.sentiment.learn import CLASSES, Rated, Taught, learn, matrix, probabilities
+from aspectra.sentiment.model import SentimentModel, in_context
+from aspectra.sentiment.rules import features, lexicon_logits, lexicon_scores
+from aspectra.sentiment.words import WordReader
+
+Embed = Callable[[Sequence[str]], np.ndarray]
+NOUNS_EACH = 4
+ENCODER_POWER = 2.0
+CERTAIN = 0.9
+"""Probability of its own class that a sentence of sentences.toml is taught with."""
+SENTENCE_WEIGHT, PHRASE_WEIGHT = 1.5, 0.3
+PHRASES = (3000, 4000, 1500)
+"""How many frequent words, pairs and triples the encoder reads; of each at most half as many as segments."""
+LEAST_FREQUENT = 3
+
+
+@lru_cache
+def sentences() -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the sentences of sentences.toml, nouns filled in, and the number of each one's class."""
+    text = (resources.files("aspectra.sentiment") / "sentences.toml").read_text(encoding="utf-8")
+    given, rng = tomllib.loads(text), np.random.default_rng(0)
+    nouns = given["nouns"]
+    pairs = []
+    for number, name in enumerate(CLASSES):
+        for sentence in given[name]:
+            for _ in range(NOUNS_EACH if "{}" in sentence else 1):
+                filled = sentence
+                while "{}" in filled:
+                    filled = filled.replace("{}", nouns[rng.integers(len(nouns))], 1)
+                pairs.append((filled, number))
+    return tuple(text for text, _ in pairs), np.array([number for _, number in pairs])
+
+
+def frequent_phrases(texts: pl.Series) -> list[str]:
+    """Return the most frequent words, pairs and triples that stand in segments."""
+    phrase = r"[a-z]+n't|n't|[\p{L}\p{N}]+(?:'\p{L}+)?|[^\s\p{L}\p{N}]"
+    words = texts.str.to_lowercase().str.replace_all("’", "'", literal=True).str.extract_all(phrase)
+    rows = pl.DataFrame({"word": words}).with_row_index("row").explode("word").drop_nulls()
+    found: list[str] = []
+    for size, most in enumerate(PHRASES, 1):
+        columns = [pl.col("word").shift(-step).over("row").alias(str(step)) for step in range(size)]
+        parts = rows.select(columns).drop_nulls()
+        parts = parts.filter(pl.all_horizontal(pl.all().str.contains(r"^[\p{L}\p{N}]")))
+        counts = parts.select(text=pl.concat_str(pl.all(), separator=" "))["text"].value_counts()
+        kept = counts.filter(pl.col("count") >= LEAST_FREQUENT).sort(
+            "count", "text", descending=[True, False]
+        )
+        found += kept["text"].head(min(most, len(texts) // 2)).to_list()
+    return found
+
+
+def encoder_opinion(embed: Embed) -> Callable[[np.ndarray], np.ndarray]:
+    """Learn from sentences.toml; return what gives the probabilities of CLASSES for encoded segments."""
+    from sklearn.linear_model import LogisticRegression
+
+    texts, classes = sentences()
+    model = LogisticRegression(C=1.0, max_iter=1000, class_weight="balanced")
+    model.fit(unit(embed(texts)), classes)
+    return lambda encoded: np.asarray(model.predict_proba(unit(encoded)))
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+def joined(lexicon: np.ndarray, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:
+    """Multiply the opinions, and let each segment lean towards its review; lexicon logits in, N×3 out."""
+    logits = lexicon
+    if encoder is not None:
+        odds = np.log(np.maximum(encoder, 1e-6))
+        logits = logits + ENCODER_POWER * (odds[:, [2, 0]] - odds[:, [1]])
+    return probabilities(logits if reviews is None else in_context(logits, reviews))
+
+
+def train(
+    texts: pl.Series,
+    language: str,
+    reviews: np.ndarray | None = None,
+    encoded: np.ndarray | None = None,
+    embed: Embed | None = None,
+    rated: tuple[pl.Series, np.ndarray, np.ndarray] | None = None,
+) -> SentimentModel:
+    """Learn a model from unlabelled segments, and from rated ones if given.
+
+    - `reviews`: which segments belong to the same review.
+    - `encoded`, `embed`: the encoder's means of the segments, and what encodes more; both or none.
+    - `rated`: segments, which review each belongs to (0, 1, …), and each review's rating from 0 to 1.
+    """
+    reader = WordReader(language)
+    opinion = encoder_opinion(embed) if embed else None
+    parts = [
+        taught(reader, texts, reviews, opinion(encoded) if opinion and encoded is not None else None, 1.0)
+    ]
+    if language == "en":
+        parts.append(own_sentences(reader))
+    if embed and opinion:
+        phrases = frequent_phrases(texts)
+        if phrases:
+            parts.append(taught(reader, pl.Series(phrases), None, opinion(embed(phrases)), PHRASE_WEIGHT))
+    lesson = None
+    if rated:
+        said, owner, ratings = rated
+        lesson = Rated(*seen(reader, said), owner, ratings)
+    return SentimentModel(language, *learn(stacked(parts), lesson))
+
+
+def seen(reader: WordReader, texts: pl.Series) -> tuple[Any, np.ndarray]:
+    """Return the features of segments, and the logits of the lexicon."""
+    words = reader.read(texts)
+    scores = lexicon_scores(words)
+    return matrix(features(words, scores)), lexicon_logits(scores)
+
+
+def taught(
+    reader: WordReader,
+    texts: pl.Series,
+    reviews: np.ndarray | None,
+    encoder: np.ndarray | None,
+    weight: float,
+) -> Taught:
+    found, start = seen(reader, texts)
+    return Taught(found, start, joined(start, encoder, reviews), np.full(len(texts), weight))
+
+
+def own_sentences(reader: WordReader) -> Taught:
+    texts, classes = sentences()
+    targets = np.full((len(texts), 3), (1 - CERTAIN) / 2)
+    targets[np.arange(len(texts)), classes] = CERTAIN
+    even = len(texts) / (len(CLASSES) * np.bincount(classes))  # each class counts as much as the others
+    return Taught(*seen(reader, pl.Series(texts)), targets, SENTENCE_WEIGHT * even[classes])
+
+
+def stacked(parts: Sequence[Taught]) -> Taught:
+    from scipy.sparse import vstack
+
+    return Taught(
+        vstack([part.features for part in parts]).tocsr(),
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.targets for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+    )

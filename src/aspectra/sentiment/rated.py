@@ -1,0 +1,165 @@
+"""Rated reviews of a source → a bounded sample to learn sentiment from, and a sentence on what was found.
+
+Each way in which ratings can be of no use (none, all equal, too few, against the texts) is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from aspectra import rundir
+from aspectra.errors import InputError
+from aspectra.sampling import Reservoir, keys
+from aspectra.sentiment.rules import lexicon_scores
+from aspectra.sentiment.words import WordReader
+from aspectra.text.ratings import find_rating_column, read_ratings
+from aspectra.text.read import Source
+from aspectra.text.rows import Skipped
+from aspectra.text.segment import split_reviews
+from aspectra.text.write import write_frames
+
+MOST_REVIEWS = 8_000
+LEAST_REVIEWS = 30
+MOSTLY = 0.5
+LEAST_TO_COMPARE = 100
+"""Fewer ratings cannot be said to contradict the texts."""
+AGAINST = -0.15
+COLUMNS = {"text": pl.String, "rating": pl.Float64}
+
+
+class Rows(Protocol):
+    """Reviews with their other columns, such as a `Source` of files."""
+
+    text_column: str
+
+    def batches(self) -> Iterator[pl.DataFrame]: ...
+
+
+@dataclass(frozen=True)
+class RatedReviews:
+    """`frame` has text and rating (0 the worst, 1 the best), empty if none can be used; `note` says why."""
+
+    frame: pl.DataFrame
+    column: str | None
+    note: str
+
+    def segments(self, segment: str, language: str) -> tuple[pl.Series, np.ndarray, np.ndarray] | None:
+        """Return the segments, the review that each belongs to, and the reviews' ratings; None if empty."""
+        if self.frame.is_empty():
+            return None
+        split = split_reviews(self.frame["text"], segment, language)
+        return split["text"], split["review"].to_numpy(), self.frame["rating"].to_numpy()
+
+    def save(self, run: Path) -> None:
+        """Write the reviews into a run; those of an earlier fit are removed if there are none."""
+        if self.frame.is_empty():
+            (run / rundir.RATED).unlink(missing_ok=True)
+        else:
+            write_frames([self.frame], run / rundir.RATED)
+
+    @classmethod
+    def load(cls, run: Path) -> RatedReviews:
+        """Read what a fit kept; nothing if it found no ratings."""
+        path = run / rundir.RATED
+        if not path.exists():
+            return NONE
+        try:
+            frame = pl.read_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise rundir.damaged(path, error) from None
+        if dict(frame.schema) != COLUMNS:
+            raise rundir.damaged(path, f"its columns are {frame.columns}")
+        return cls(frame, None, "")
+
+
+NONE = RatedReviews(pl.DataFrame(schema=COLUMNS), None, "")
+
+
+class RatedTexts:
+    """Reviews in memory, each with its rating."""
+
+    text_column = "text"
+
+    def __init__(self, texts: pl.Series, ratings: Any) -> None:
+        self.frame = pl.DataFrame({"text": texts, "rating": as_given(ratings)})
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        yield self.frame.filter(pl.col("text").is_not_null())
+
+
+def as_given(ratings: Any) -> Any:
+    """Return the name of a column, None, or a list of ratings."""
+    return ratings if ratings is None or isinstance(ratings, str) else list(ratings)
+
+
+def find_rated(source: Any, ratings: Any, language: str, seed: int) -> RatedReviews:
+    """Return the rated reviews of a source of files or of texts in memory; `ratings` as for `fit`."""
+    if ratings is None or isinstance(ratings, str):
+        if not isinstance(source, Source):
+            return NONE
+        again = replace(source, skipped=Skipped())  # what the first reading left out is told once
+        return collect_rated(again, ratings, language, seed)
+    texts = pl.concat(list(source.texts()))
+    given = as_given(ratings)
+    if len(given) != len(texts):
+        raise InputError(
+            f"There are {len(given)} ratings for {len(texts)} reviews. Give one for each, or None."
+        )
+    return collect_rated(RatedTexts(texts, given), "rating", language, seed)
+
+
+def collect_rated(source: Rows, wanted: str | None, language: str, seed: int = 0) -> RatedReviews:
+    """Find the rating column and draw a sample of rated reviews; `wanted` names the column."""
+    sample, seen, column = Reservoir(MOST_REVIEWS), 0, None
+    for number, frame in enumerate(source.batches()):
+        if number == 0:
+            column = find_rating_column(
+                [name for name in frame.columns if name != source.text_column], wanted
+            )
+            if column is None:
+                return NONE
+        given = frame[column].cast(pl.String) if column in frame.columns else pl.Series([None] * len(frame))
+        key = keys(np.arange(seen, seen + len(frame)), seed)
+        sample.add(pl.DataFrame({"text": frame[source.text_column], "given": given, "key": key}))
+        seen += len(frame)
+    return judged(sample.rows(), str(column), language)
+
+
+def judged(rows: pl.DataFrame, column: str, language: str) -> RatedReviews:
+    """Read the ratings of sampled reviews and decide whether they can be learnt from."""
+    ratings = read_ratings(rows["given"])
+    frame = rows.select("text", rating=pl.Series(ratings.shares)).filter(pl.col("rating").is_not_nan())
+    there = len(frame) / max(1, len(rows))
+    scale = f"{ratings.low:g} to {ratings.high:g}"
+    if len(frame) < LEAST_REVIEWS:
+        return RatedReviews(
+            NONE.frame, column, unused(column, f"it has {len(frame)} ratings that can be read")
+        )
+    if ratings.values.n_unique() - (ratings.values.null_count() > 0) < 2:
+        value = ratings.values.drop_nulls()[0]
+        return RatedReviews(NONE.frame, column, unused(column, f"all ratings are {value:g}"))
+    if contradicts(frame, language):
+        why = f"low ratings go with praise, so {ratings.low:g} seems to be the best"
+        return RatedReviews(NONE.frame, column, unused(column, why))
+    note = f"Sentiment is learnt from the ratings in column {column!r} ({scale}), too."
+    if there < MOSTLY:
+        note += f" Only {there:.0%} of the reviews have one."
+    return RatedReviews(frame, column, note)
+
+
+def unused(column: str, why: str) -> str:
+    return f"The ratings in column {column!r} are not used for sentiment: {why}."
+
+
+def contradicts(frame: pl.DataFrame, language: str) -> bool:
+    """Tell whether the lexicon finds more praise in reviews with lower ratings."""
+    scores = lexicon_scores(WordReader(language).read(frame["text"]))
+    if len(frame) < LEAST_TO_COMPARE or scores.std() == 0:
+        return False
+    return bool(np.corrcoef(scores, frame["rating"].to_numpy())[0, 1] < AGAINST)

@@ -1,0 +1,108 @@
+"""What words say together: the lexicon's score of each segment, and the features that a model learns from.
+
+The score follows VADER's rules: capitals and words like "very" strengthen, negation up to three words before
+turns round, what follows "but" counts more, exclamation marks add. All of it is numpy on flat arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aspectra.sentiment.words import CAPITALS, ENDS, LETTERS, NEGATES, OPPOSES, Words
+
+REACH = 3
+"""How many words after a negation it still turns round."""
+NEGATED, CAPITAL = -0.74, 0.733
+EXCLAMATION, QUESTION = 0.292, 0.18
+NORMAL = 15.0
+BITS = 19
+"""Features are numbered from 0 to 2^BITS − 1 by hashing."""
+STEPS = np.array([-0.8, -0.6, -0.4, -0.2, -0.02, 0.02, 0.2, 0.4, 0.6, 0.8])
+SINGLE, TURNED, PAIR, TRIPLE, SCORE = map(
+    np.uint32, (2654435761, 2246822519, 3266489917, 668265263, 374761393)
+)
+"""One odd number for each kind of feature, so that a word and its negation get different hashes."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of N segments: `rows` tells which segment each belongs to."""
+
+    rows: np.ndarray
+    ids: np.ndarray
+    n: int
+
+
+def reached(words: Words) -> np.ndarray:
+    """Tell which words stand behind a negation, within reach and in the same phrase."""
+    negates, ends = words.does & NEGATES > 0, words.does & ENDS > 0
+    found, open_ = np.zeros(len(negates), bool), np.ones(len(negates), bool)
+    for distance in range(1, REACH + 1):
+        found |= open_ & words.before(negates, distance)
+        open_ &= ~words.before(ends, distance)
+    return found
+
+
+def lexicon_scores(words: Words) -> np.ndarray:
+    """Return each segment's score by the lexicon, −1 to 1; 0 if no word has a valence."""
+    strength = words.valence.astype(np.float64)
+    sign = np.sign(strength)
+    capitals, letters = words.does & CAPITALS > 0, words.does & LETTERS > 0
+    mixed = (words.total(capitals) > 0) & (words.total(capitals) < words.total(letters))
+    strength += CAPITAL * sign * (capitals & mixed[words.segments])
+    for distance, share in ((1, 1.0), (2, 0.95), (3, 0.9)):
+        strength += share * sign * words.before(words.boost, distance)
+    strength *= np.where(reached(words), NEGATED, 1.0) * opposed(words)
+    total = words.total(np.where(sign != 0, strength, 0.0))
+    marks = words.marks.astype(np.float64)
+    shouts, asks = words.total(marks % 100), words.total(marks // 100)
+    emphasis = EXCLAMATION * np.minimum(shouts, 4) + np.where(asks > 1, QUESTION * np.minimum(asks, 4), 0.0)
+    total += np.sign(total) * emphasis
+    return np.asarray(total / np.sqrt(total**2 + NORMAL))
+
+
+def opposed(words: Words) -> np.ndarray:
+    """Return ½ for words before the last "but" of their segment, 1½ after it, 1 without one."""
+    last = np.full(words.n, -1)
+    places = np.flatnonzero(words.does & OPPOSES)
+    np.maximum.at(last, words.segments[places], places)
+    last = last[words.segments]
+    here = np.arange(len(words.segments))
+    return np.where(last < 0, 1.0, np.where(here < last, 0.5, 1.5))
+
+
+LEXICON_SLOPE, LEXICON_NEUTRAL = 2.0, 1.0
+"""How the lexicon's score s becomes logits: ±SLOPE · s − NEUTRAL."""
+
+
+def lexicon_logits(scores: np.ndarray) -> np.ndarray:
+    """Return the logits of positive and negative, N×2, that the lexicon alone gives."""
+    return np.stack([scores, -scores], 1) * LEXICON_SLOPE - LEXICON_NEUTRAL
+
+
+def features(words: Words, scores: np.ndarray) -> Features:
+    """Return words, negated words, pairs, triples and the lexicon's score, as hashed features."""
+    kept = words.does & (LETTERS | ENDS) != ENDS  # commas and full stops say little
+    kept |= words.marks > 0
+    rows, hashes = words.segments[kept], words.hashes[kept]
+    turned = reached(words)[kept]
+    two, three = rows[1:] == rows[:-1], rows[2:] == rows[:-2]
+    pairs = (hashes[:-1] * SINGLE ^ (hashes[:-1] >> 15)) + hashes[1:]
+    triples = pairs[:-1] * TURNED + hashes[2:]
+    beyond = np.where(np.sign(STEPS) > 0, scores[:, None] > STEPS, scores[:, None] < STEPS)
+    scored, steps = np.nonzero(beyond)  # a score of 0.5 is beyond 0.02, 0.2 and 0.4
+    parts = (
+        (rows, mixed(hashes, SINGLE)), (rows[turned], mixed(hashes[turned], TURNED)),
+        (rows[:-1][two], mixed(pairs[two], PAIR)), (rows[:-2][three], mixed(triples[three], TRIPLE)),
+        (scored, mixed(steps.astype(np.uint32) + 1, SCORE)),
+    )  # fmt: skip
+    owners, ids = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Features(owners, ids, words.n)
+
+
+def mixed(values: np.ndarray, kind: np.uint32) -> np.ndarray:
+    """Hash values of one kind to BITS bits."""
+    spread = (values ^ (values >> np.uint32(16))) * kind
+    return np.asarray((spread ^ (spread >> np.uint32(13))) >> np.uint32(32 - BITS))

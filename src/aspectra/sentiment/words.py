@@ -1,0 +1,94 @@
+"""Segments → words as numbers, with what the lexicon knows of each: all later work is numpy on flat arrays.
+
+Unlike the words that topics are learnt from, these keep negation, stop words, capitals, punctuation,
+emoticons and emoji. Python sees each distinct form once; what it found is kept for the next batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import numpy as np
+import polars as pl
+
+from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, valence, valences
+
+TOKEN = (
+    r"(?i)[a-z]+n't|n't\b|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'\p{L}+)?"
+    r"|[:;=]['o-]?[()DP/|*]|<3|[!?]+|…|\.\.+|[,.;:()]|\p{Extended_Pictographic}"
+)
+NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS = 1, 2, 4, 8, 16
+"""What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form."""
+CACHE = 500_000
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of N segments, one after the other: T words in flat arrays."""
+
+    segments: np.ndarray  # which segment each word belongs to, T
+    valence: np.ndarray  # float32, T
+    boost: np.ndarray  # float32, T
+    does: np.ndarray  # bits, T
+    hashes: np.ndarray  # uint32, T
+    marks: np.ndarray  # exclamation marks, then question marks × 100, T
+    n: int
+
+    def before(self, values: np.ndarray, distance: int) -> np.ndarray:
+        """Return for each word the value of the word that stands so far before it in its segment, or 0."""
+        moved = np.zeros_like(values)
+        if distance < len(values):
+            same = self.segments[distance:] == self.segments[:-distance]
+            moved[distance:] = np.where(same, values[:-distance], 0)
+        return moved
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum over each segment, N."""
+        return np.bincount(self.segments, values, self.n).astype(np.float64)  # also where there are no words
+
+
+@dataclass
+class WordReader:
+    """Reads segments of one language."""
+
+    language: str
+    facts: dict[str, tuple[float, float, int, int, int]] = field(default_factory=dict)
+
+    def read(self, texts: pl.Series) -> Words:
+        """Cut segments into words; null has none."""
+        lists = texts.fill_null("").str.replace_all("’", "'", literal=True).str.extract_all(TOKEN)
+        lengths = lists.list.len().to_numpy()
+        flat = lists.filter(lists.list.len() > 0).explode()
+        kinds = flat.unique(maintain_order=True)
+        codes = flat.replace_strict(kinds, pl.int_range(len(kinds), eager=True), return_dtype=pl.Int32)
+        columns = self.look_up(kinds.to_list())
+        at = codes.to_numpy().astype(np.int64)
+        valence, boost, does, hashes, marks = (column[at] for column in columns)
+        owner = np.repeat(np.arange(len(texts)), lengths)
+        return Words(owner, valence, boost, does, hashes, marks, len(texts))
+
+    def look_up(self, kinds: list[str]) -> tuple[np.ndarray, ...]:
+        if len(self.facts) > CACHE:
+            self.facts = {}  # not cleared: another thread may be using it
+        facts, known = self.facts, valences(self.language)
+        for word in kinds:
+            if word not in facts:
+                facts[word] = describe(word, known)
+        rows = [facts[word] for word in kinds] or [(0.0, 0.0, 0, 0, 0)]
+        types = (np.float32, np.float32, np.uint8, np.uint32, np.int32)
+        return tuple(
+            np.array(column, kind) for column, kind in zip(zip(*rows, strict=True), types, strict=True)
+        )
+
+
+def describe(word: str, known: dict[str, float]) -> tuple[float, float, int, int, int]:
+    """Return a word form's valence, boost, what it does, hash and marks."""
+    lower = word.lower()
+    does = NEGATES * (lower in NEGATORS or lower.endswith("n't")) + OPPOSES * (lower in OPPOSING)
+    letters = word[0].isalnum()
+    does += ENDS * (not letters and known.get(lower, 0.0) == 0) + LETTERS * letters
+    does += CAPITALS * (letters and len(word) > 1 and word.isupper())
+    marks = min(word.count("!"), 4) + 100 * min(word.count("?"), 4)
+    form = shortened(lower)[0] if letters else word[:1]
+    return valence(lower, known), boost(lower), does, crc32(form.encode()), marks

@@ -1,0 +1,136 @@
+"""What just changed: two label files of the same run → what rose, fell, soured, improved or appeared since.
+
+All comparisons are tested together, as in the report: with 99 % certainty none of them is chance. So a watch
+that runs every night, when nothing changes, speaks up falsely at most once in a hundred nights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from aspectra.config import GENERAL, NOT_REVIEW
+from aspectra.errors import InputError
+from aspectra.report.compare import difference_interval
+from aspectra.report.evidence import read_rows
+from aspectra.report.read import Labels, open_labels
+from aspectra.report.sentiment import felt_tally, net_interval
+from aspectra.report.stats import Tally, tally
+from aspectra.report.wording import net, percent
+from aspectra.topics import Topics, varied
+
+QUOTES = 3
+CANDIDATES = 20
+
+
+@dataclass(frozen=True)
+class News:
+    """One change: rose, fell, soured, improved or appeared; `low` and `high` bound after − before."""
+
+    kind: str
+    name: str
+    before: float
+    after: float
+    low: float
+    high: float
+    quotes: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """Say it in one line."""
+        if self.kind in ("soured", "improved"):
+            return f"{self.name} {self.kind}: net sentiment {net(self.before)} → {net(self.after)}"
+        verb = "is new" if self.kind == "appeared" else self.kind
+        return f"{self.name} {verb}: {percent(self.before, 1)} → {percent(self.after, 1)} of segments"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "quotes": list(self.quotes)}
+
+
+def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
+    """Compare two label files of a run; return what changed beyond chance, shares first.
+
+    - `run`: the folder of the run that made the labels.
+    - `new`: the label file of the latest reviews.
+    - `against`: the label file to compare with, of other, usually earlier reviews.
+    """
+    from aspectra import rundir
+    from aspectra.fitting import load_topics
+    from aspectra.topicmap.topicmap import read_map
+
+    home = rundir.RunDir(run)
+    home.check("topics")
+    topics, topic_map = load_topics(home), read_map(home / rundir.TOPIC_MAP)
+    later, earlier = open_labels(Path(new)), open_labels(Path(against))
+    if later.aspects != earlier.aspects:
+        raise InputError(
+            f"{new} and {against} have different aspects. Label both with the same run: aspectra label {run}"
+        )
+    free = [choice.topic for choice in topic_map.choices if choice.aspect in (None, GENERAL, NOT_REVIEW)]
+    return list(with_quotes(find_news(earlier, later, topics, free), later, topics))
+
+
+def find_news(earlier: Labels, later: Labels, topics: Topics, free: Sequence[int]) -> list[News]:
+    """Compare shares of aspects, net sentiment, and shares of the topics that belong to no aspect."""
+    aspects = later.aspects
+    felt = earlier.felt and later.felt
+    n = len(aspects) * (1 + felt) + len(topics.items)
+    found = compared(
+        counts(earlier, "aspect", len(aspects)), counts(later, "aspect", len(aspects)), aspects, n
+    )
+    news = [one for one in found if one.name != GENERAL]
+    if felt:
+        one, two = (
+            felt_tally(x.frame, len(aspects), n_groups(x), ()).merge(0).at(0) for x in (earlier, later)
+        )
+        low, high, claimed = net_interval(one, two, n)
+        for at in np.flatnonzero(claimed).tolist():
+            before, after = float(one.share[at]), float(two.share[at])
+            kind = "soured" if after < before else "improved"
+            news.append(News(kind, aspects[at], before, after, float(low[at]), float(high[at])))
+    names = [", ".join(item.keywords[:3]) for item in topics.items]
+    grown = compared(counts(earlier, "topic", len(names)), counts(later, "topic", len(names)), names, n)
+    kept = {names[topic] for topic in free}
+    return news + [
+        replace(topic, kind="appeared")
+        for topic in grown
+        if topic.kind == "rose" and topic.name in kept and topic.after >= 2 * topic.before
+    ]
+
+
+def n_groups(labels: Labels) -> int:
+    return max(1, len(labels.groups))
+
+
+def counts(labels: Labels, column: str, n: int) -> Tally:
+    """Count the segments of each aspect or topic over all reviews."""
+    code = pl.col("aspect").to_physical() if column == "aspect" else pl.col("topic")
+    return tally(labels.frame.with_columns(code=code), "code", n, n_groups(labels), ()).merge(0).at(0)
+
+
+def compared(before: Tally, after: Tally, names: Sequence[str], comparisons: int) -> list[News]:
+    """Return the shares that differ beyond chance, the largest difference first."""
+    low, high, claimed = difference_interval(before, after, comparisons)
+    found = [
+        News("rose" if after.share[at] > before.share[at] else "fell", names[at], float(before.share[at]),
+             float(after.share[at]), float(low[at]), float(high[at]))
+        for at in np.flatnonzero(claimed).tolist()
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: -abs(one.after - one.before))
+
+
+def with_quotes(news: Sequence[News], labels: Labels, topics: Topics) -> Iterator[News]:
+    """Add segments of the new file: the most negative where something soured, else the most certain."""
+    number = {", ".join(item.keywords[:3]): item.id for item in topics.items}
+    for one in news:
+        mine = pl.col("topic") == number[one.name] if one.kind == "appeared" else pl.col("aspect") == one.name
+        by = {"soured": pl.col("score"), "improved": -pl.col("score")}.get(one.kind, -pl.col("probability"))
+        rows = labels.frame.filter(mine).sort(by, "row")["row"].head(CANDIDATES).to_list()
+        texts = {row: str(facts["text"]) for row, facts in read_rows(labels, rows).items()}
+        said = [texts[row] for row in rows if row in texts]
+        chosen = varied(said, np.arange(len(said)), QUOTES)
+        yield replace(one, quotes=tuple(said[place] for place in chosen))

@@ -1,0 +1,70 @@
+"""Which rated reviews sentiment is learnt from, and what is said when none can be."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from aspectra.errors import InputError
+from aspectra.sentiment.rated import NONE, RatedReviews, find_rated
+from aspectra.text.memory import Texts
+from aspectra.text.read import open_source
+
+GOOD, BAD = "I love it, great taste.", "Terrible, it leaks."
+
+
+def rated(ratings: list[object], texts: list[str] | None = None) -> RatedReviews:
+    texts = texts or [GOOD if number % 2 else BAD for number in range(len(ratings))]
+    return find_rated(Texts(texts), ratings, "en", 0)
+
+
+def test_ratings_in_memory_are_kept_from_0_to_1() -> None:
+    found = rated([1, 5] * 60)
+    assert found.frame["rating"].unique().sort().to_list() == [0, 1]
+    assert "1 to 5" in found.note
+    texts, reviews, values = found.segments("sentence", "en") or ((), (), ())
+    assert len(texts) == len(reviews) == len(values) == 120
+
+
+@pytest.mark.parametrize(
+    ("ratings", "said"),
+    [
+        ([5] * 120, "all ratings are 5"),
+        (["good", "bad"] * 60, "0 ratings"),
+        ([None] * 110 + [1, 5] * 5, "10 ratings"),
+        ([5, 1] * 60, "1 seems to be the best"),
+    ],
+)
+def test_ratings_of_no_use_are_left_out_and_said(ratings: list[object], said: str) -> None:
+    found = rated(ratings)
+    assert found.frame.is_empty()
+    assert said in found.note
+
+
+def test_missing_ratings_are_said() -> None:
+    found = rated([1, 5] * 20 + [None] * 80)
+    assert len(found.frame) == 40
+    assert "Only 33%" in found.note
+
+
+def test_as_many_ratings_as_reviews_are_needed() -> None:
+    with pytest.raises(InputError, match="2 ratings for 1 reviews"):
+        find_rated(Texts([GOOD]), [1, 2], "en", 0)
+
+
+def test_a_files_column_is_found_and_kept_in_a_run(tmp_path: Path) -> None:
+    rows = [
+        {"text": (BAD, GOOD)[number % 2], "Stars": ("★☆☆☆☆", "★★★★★")[number % 2]} for number in range(80)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "reviews.csv")
+    source = open_source([str(tmp_path / "reviews.csv")])
+    found = find_rated(source, None, "en", 0)
+    assert "'Stars'" in found.note
+    found.save(tmp_path)
+    assert RatedReviews.load(tmp_path).frame.equals(found.frame)
+
+
+def test_no_rating_column_is_no_news(tmp_path: Path) -> None:
+    (tmp_path / "reviews.txt").write_text(f"{GOOD}\n{BAD}\n")
+    assert find_rated(open_source([str(tmp_path / "reviews.txt")]), None, "en", 0) is NONE
+    assert find_rated(Texts([GOOD]), None, "en", 0) is NONE

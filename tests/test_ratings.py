@@ -1,0 +1,45 @@
+"""Ratings as people write them."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from aspectra.errors import InputError
+from aspectra.text.ratings import find_rating_column, read_ratings
+
+
+@pytest.mark.parametrize(
+    ("given", "values", "scale"),
+    [
+        ([5, 1, None], [5, 1, None], (1, 5)),
+        (["5 out of 5", "1 out of 5"], [5, 1], (1, 5)),
+        (["4,5", "2.0", "n/a"], [4.5, 2, None], (1, 5)),
+        (["★★★★☆", "★", "☆☆☆☆☆"], [4, 1, 0], (0, 5)),
+        (["8/10", "3/10"], [8, 3], (1, 10)),
+        ([0, 10, 7], [0, 10, 7], (0, 10)),
+        ([-1, 1], [-1, 1], (-1, 1)),
+        ([0, 1, 1], [0, 1, 1], (0, 1)),
+        (["−1", "+1"], [-1, 1], (-1, 1)),
+        ([85.0, 40.0, float("nan")], [85, 40, None], (0, 100)),
+        ([250, 900], [250, 900], (250, 900)),
+    ],
+)
+def test_ratings_are_read_with_their_scale(
+    given: list[object], values: list[float | None], scale: tuple[float, float]
+) -> None:
+    ratings = read_ratings(pl.Series(given))
+    assert ratings.values.to_list() == values
+    assert (ratings.low, ratings.high) == scale
+
+
+def test_shares_go_from_the_worst_to_the_best() -> None:
+    assert read_ratings(pl.Series([1, 3, 5])).shares.tolist() == [0, 0.5, 1]
+    assert np.isnan(read_ratings(pl.Series(["none", "4"])).shares[0])
+
+
+def test_the_column_is_found_by_its_name() -> None:
+    assert find_rating_column(["id", "Star Rating", "date"]) == "Star Rating"
+    assert find_rating_column(["id", "mine"], "mine") == "mine"
+    assert find_rating_column(["id", "date"]) is None
+    with pytest.raises(InputError, match="no column 'stars'"):
+        find_rating_column(["id"], "stars")

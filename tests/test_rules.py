@@ -1,0 +1,65 @@
+"""The lexicon's score of segments, compared with VADER's own rules, and the hashed features."""
+
+import numpy as np
+import polars as pl
+import pytest
+from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+from aspectra.sentiment.rules import BITS, features, lexicon_scores
+from aspectra.sentiment.words import WordReader
+
+READER = WordReader("en")
+SAME = (
+    "The coffee is good.", "The coffee is very good!", "The coffee is GOOD.", "It is not good.",
+    "The pump is terrible, and the lid is ugly.", "Great taste but awful noise.", "Not bad at all.",
+    "The handle is black.", "I never had a problem with it.", "What a disaster??", "I love it!!!",
+)  # fmt: skip
+
+
+def scored(*texts: str | None) -> np.ndarray:
+    return lexicon_scores(READER.read(pl.Series(texts, dtype=pl.String)))
+
+
+def test_scores_agree_with_vader() -> None:
+    judge = SentimentIntensityAnalyzer()
+    theirs = np.array([judge.polarity_scores(text)["compound"] for text in SAME])
+    assert np.abs(scored(*SAME) - theirs).max() < 0.12
+    assert (np.sign(scored(*SAME)) == np.sign(theirs)).all()
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ("It is not good.", "It is good."),
+        ("It isn’t good.", "It isn’t bad."),
+        ("It was n't good .", "It was good ."),
+        ("It is good.", "It is extremely good."),
+        ("It is good.", "It is sooooo good."),
+        ("It is good.", "It is goooood!"),
+        ("It is fine 😡", "It is fine 😀"),
+        ("It leaks :(", "It leaks :)"),
+        ("Good taste but a horrible lid.", "A horrible lid but good taste."),
+    ],
+)
+def test_what_strengthens_and_what_turns_round(less: str, more: str) -> None:
+    low, high = scored(less, more)
+    assert low < high
+
+
+def test_negation_does_not_reach_over_a_comma_or_into_the_next_segment() -> None:
+    assert scored("No, it is good.")[0] > 0
+    assert scored("It does not", "good") == pytest.approx([0.0, scored("good")[0]])
+
+
+def test_empty_segments_and_null_score_nothing() -> None:
+    assert scored("", None, "…", "the handle").tolist() == [0, 0, 0, 0]
+    assert len(lexicon_scores(READER.read(pl.Series([], dtype=pl.String)))) == 0
+
+
+def test_features_tell_negated_words_apart_and_stay_in_range() -> None:
+    words = READER.read(pl.Series(["good lid", "not good lid", "good lid"]))
+    found = features(words, np.zeros(3))
+    sets = [set(found.ids[found.rows == row].tolist()) for row in range(3)]
+    assert sets[0] == sets[2]
+    assert sets[1] - sets[0]
+    assert 0 <= found.ids.min() <= found.ids.max() < 2**BITS

@@ -1,0 +1,79 @@
+"""What changed between two label files, and silence when nothing did."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from aspectra.errors import InputError
+from aspectra.watch import watch
+
+
+@pytest.fixture(scope="module")
+def parts(labelled_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Write the labels of some reviews, changed in some way, and return the file."""
+    folder, frame = tmp_path_factory.mktemp("watch"), pl.read_parquet(labelled_file)
+
+    def write(name: str, reviews: np.ndarray, *changes: pl.Expr) -> Path:
+        rows = frame.filter(pl.col("review").is_in(reviews.tolist())).with_columns(*changes)
+        rows.write_parquet(folder / f"{name}.parquet")
+        return folder / f"{name}.parquet"
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def halves(labelled_file: Path) -> list[np.ndarray]:
+    reviews = pl.read_parquet(labelled_file)["review"].unique().to_numpy()
+    return np.array_split(np.random.default_rng(0).permutation(reviews), 2)
+
+
+def soured(aspect: str) -> list[pl.Expr]:
+    mine = pl.col("aspect") == aspect
+    return [
+        pl.when(mine).then(pl.lit("negative")).otherwise("sentiment").alias("sentiment"),
+        pl.when(mine).then(pl.lit(-0.9)).otherwise("sentiment_score").alias("sentiment_score"),
+    ]
+
+
+def test_two_random_halves_do_not_differ(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
+) -> None:
+    old, new = (parts(name, half) for name, half in zip(("a", "b"), halves, strict=True))
+    assert watch(run, new, old) == []
+
+
+def test_a_soured_aspect_is_told_with_three_quotes(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray], aspectra: Callable[..., Any]
+) -> None:
+    old, new = parts("old", halves[0]), parts("new", halves[1], *soured("Taste"))
+    answer = aspectra("watch", run, new, "--against", old, "--json")
+    told = json.loads(answer.out)
+    assert [(one["kind"], one["name"], len(one["quotes"])) for one in told] == [("soured", "Taste", 3)]
+    assert told[0]["high"] < 0
+
+
+def test_an_aspect_that_rose_is_told_and_sets_the_exit_code(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray], aspectra: Callable[..., Any]
+) -> None:
+    old = parts("before", halves[0])
+    new = parts("after", halves[1], pl.lit("Noise").alias("aspect"))
+    answer = aspectra("watch", run, new, "--against", old, "--fail-on-change")
+    assert answer.code == 3
+    assert "Noise rose" in answer.out
+
+
+def test_files_with_other_aspects_are_refused(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
+) -> None:
+    old = parts("mine", halves[0])
+    new = parts("theirs", halves[1])
+    pl.read_parquet(new).rename({"p_Noise": "p_Sound"}).with_columns(aspect=pl.lit("Sound")).write_parquet(
+        new
+    )
+    with pytest.raises(InputError, match="different aspects"):
+        watch(run, new, old)
