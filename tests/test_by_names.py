@@ -17,6 +17,7 @@ from aspectra.topicmap.by_names import (
     Suggested,
     find_encoder,
     is_clear,
+    is_known,
     read_sample,
     sample_rows,
     spoken_of,
@@ -141,8 +142,21 @@ def test_a_name_that_nobody_knows_is_said_and_left_out(detector: AspectDetector,
 def test_names_in_another_language_are_unknown_words(words: NamesSample) -> None:
     known, notes = spoken_of(named("Geschmack", "Lautstärke", "Taste"), words)
     assert [aspect.name for aspect in known] == ["Taste"]
-    assert len(notes) == 2
+    assert len(notes) == 1
+    assert "Nothing speaks of Geschmack, Lautstärke: no word of them" in notes[0]
     assert "in the language of the reviews" in notes[0]
+
+
+def test_made_up_words_are_not_known_to_an_encoder() -> None:
+    assert is_known("app", 1)
+    assert is_known("durability", 3)
+    assert not is_known("xqz", 3)
+    assert not is_known("lautstärke", 4)
+
+
+def test_a_topic_or_label_makes_an_unknown_name_known(words: NamesSample) -> None:
+    known, notes = spoken_of(named("xqz", "Taste"), words, {"xqz"})
+    assert ([aspect.name for aspect in known], notes) == (["xqz", "Taste"], [])
 
 
 def test_words_make_an_unknown_name_known(words: NamesSample) -> None:
@@ -171,6 +185,7 @@ def test_two_aspects_that_mean_the_same_are_named(detector: AspectDetector, word
 def test_one_aspect_is_enough(detector: AspectDetector, words: NamesSample) -> None:
     found = suggest_by_names(detector.topics_, named("Taste"), words)
     assert {one.aspect for one in found.suggestions} == {"Taste", GENERAL}
+    assert "Taste is the only aspect" in found.notes[0]
 
 
 def test_sixty_aspects_work_and_the_user_learns_that_topics_are_few(

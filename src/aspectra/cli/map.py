@@ -94,7 +94,7 @@ class MapOptions:
 
     @property
     def suggests(self) -> bool:
-        return bool(self.aspects or self.seeds or self.dev)
+        return self.aspects is not None or bool(self.seeds or self.dev)
 
     @property
     def wants_page(self) -> bool:

@@ -95,14 +95,13 @@ def learnable(
     aspects: Sequence[Aspect], sample: NamesSample, topic_map: TopicMap, labels: Gold | None
 ) -> tuple[list[Aspect], list[str]]:
     """Return the aspects that a known word, a person's topic or a label speaks of; notes on the others."""
-    known, notes = spoken_of(aspects, sample)
     shown = {choice.aspect for choice in topic_map.choices if choice.by_person}
     shown |= {aspect for choice in topic_map.choices for aspect, _ in choice.labelled}
     shown |= set().union(*labels.aspects) if labels else set()
-    wanted = [aspect for aspect in aspects if aspect in known or aspect.name in shown]
-    if not wanted:
+    known, notes = spoken_of(aspects, sample, {name for name in shown if name})
+    if not known:
         raise InputError(" ".join(notes))
-    return wanted, [note for note in notes if not any(f" {name}:" in note for name in shown)]
+    return known, notes
 
 
 def decided(topic_map: TopicMap, aspects: Sequence[Aspect]) -> dict[int, int | None]:

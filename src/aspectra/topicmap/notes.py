@@ -1,0 +1,78 @@
+"""What a person should know of the aspects they named, in sentences: what is missing, and what to do.
+
+`map`, the page, `distill`, `label` and the report show them, so that no aspect is lost in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aspectra import rundir
+from aspectra.config import GENERAL
+from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.names import Learned
+from aspectra.topicmap.topicmap import Suggestion
+
+SAME = 0.7
+"""Aspects whose evidence has a higher cosine than this mean the same."""
+TOPICS_PER_ASPECT = 3
+
+
+def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str]) -> list[str]:
+    """Say which aspects the encoder alone knows, and which nobody."""
+    notes = []
+    if by_encoder:
+        name, it = ("the name", "it") if len(by_encoder) == 1 else ("the names", "them")
+        notes.append(
+            f"No word of {', '.join(by_encoder)} occurs in the reviews: only what the encoder knows of "
+            f"{name} speaks for {it}. Words or examples in {rundir.ASPECTS} help."
+        )
+    if unknown:
+        it = "it" if len(unknown) == 1 else "them"
+        notes.append(
+            f"Nothing speaks of {', '.join(unknown)}: no word of {it} occurs in the reviews. "
+            f"Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
+        )
+    return notes
+
+
+def notes_on_number(aspects: Sequence[Aspect], n_topics: int) -> list[str]:
+    """Say whether there are too few topics to tell the aspects apart, or nothing to tell one apart from."""
+    if len(aspects) == 1:
+        return [
+            f"{aspects[0].name} is the only aspect, so segments about other things may be taken for it. "
+            "Name what else the reviews speak of."
+        ]
+    wanted = TOPICS_PER_ASPECT * len(aspects)
+    if n_topics >= wanted:
+        return []
+    return [
+        f"{len(aspects)} aspects but only {n_topics} topics, fewer than {TOPICS_PER_ASPECT} per aspect. "
+        f"Fit again with --n-topics {wanted}, or name fewer aspects."
+    ]
+
+
+def notes_on_twins(names: Sequence[str], alike: np.ndarray) -> list[str]:
+    """Say which two aspects mean the same: their evidence (cosines, A×A) is much more alike than others'."""
+    pairs = [(one, two) for one in range(len(alike)) for two in range(one)]
+    return [
+        f"{names[two]} and {names[one]} mean much the same. Keep one of them, or tell them apart with words "
+        f"or examples in {rundir.ASPECTS}."
+        for one, two in pairs
+        if alike[one, two] > SAME
+    ]
+
+
+def notes_on_topics(learned: Learned, suggestions: Sequence[Suggestion]) -> list[str]:
+    """Say which aspects no topic has."""
+    served = {one.aspect for one in suggestions} | {name for one in suggestions for name, _ in one.shares}
+    without = {name: share for name, share in learned.shares.items() if name not in {*served, GENERAL}}
+    if not without:
+        return []
+    names = ", ".join(f"{name} ({100 * share:.1f} % of the segments)" for name, share in without.items())
+    it = "it a topic" if len(without) == 1 else "them topics"
+    return [
+        f"No topic speaks mainly of {names}. Give {it} on the page, or words or examples in {rundir.ASPECTS}."
+    ]
