@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from conftest import SMALL, as_flags
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.config import FitConfig, PrepareConfig
 from aspectra.errors import InputError, RunError
 from aspectra.fitting import STAGES, Fitted, fit_stages, load_trained, load_vectors, stage_fingerprints
@@ -111,7 +111,7 @@ def test_a_fit_interrupted_while_it_writes_leaves_no_half_file(
         os.rename(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(rundir.os, "replace", replace)
+        patch.setattr(disk.os, "replace", replace)
         with pytest.raises(KeyboardInterrupt):
             fit(tmp_path)
     assert name not in times(tmp_path)

@@ -63,7 +63,7 @@ def test_reports_need_neither_dates_nor_ratings_nor_groups(
 ) -> None:
     content = report_of(sample.reviews[:80].select("text"), {"Taste": range(8), "General": range(8, 16)})
     assert (content.trend, content.groups, content.ratings, content.changes) == (None, None, (), ())
-    assert set(draw(content)) <= {"shares", "topics", "new", "coherence"}
+    assert set(draw(content)) <= {"shares", "topics", "new", "coherence", "sentiment"}
 
 
 def test_a_single_aspect_is_enough(report_of: Callable[..., Content], sample: Sample) -> None:

@@ -18,7 +18,7 @@ def test_aspects_whose_order_may_be_chance_are_named_together(content: Content) 
 
 
 def test_nothing_is_claimed_where_nothing_was_found(content: Content) -> None:
-    none = replace(content, changes=(), contrasts=(), ratings=(), emerging=(), comparison=None)
+    none = replace(content, changes=(), contrasts=(), ratings=(), emerging=(), comparison=None, felt=None)
     assert wording.changes_title(none).startswith("No ")
     assert wording.groups_title(none).startswith("No product")
     assert len(wording.headlines(none)) == 1

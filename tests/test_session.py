@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aspectra import rundir
+from aspectra import disk, rundir
 from aspectra.config import GENERAL
 from aspectra.errors import MapError, RunError
 from aspectra.studio.session import Conflict, Session
@@ -174,7 +174,7 @@ def test_a_full_disk_changes_nothing(studio: Studio, monkeypatch: pytest.MonkeyP
     def full(path: Path, data: bytes) -> None:
         raise RunError(f"Cannot write {path}: No space left on device. Nothing was changed.")
 
-    monkeypatch.setattr(rundir, "write_atomic", full)
+    monkeypatch.setattr(disk, "write_atomic", full)
     with pytest.raises(RunError, match="No space left"):
         studio.act("assign", choices={"1": "Image"})
     assert (

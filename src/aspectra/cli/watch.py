@@ -26,7 +26,7 @@ def command(
         bool, typer.Option("--fail-on-change", help="Exit with code 3 if something changed, for cron.")
     ] = False,
 ) -> None:
-    """Tell what rose, fell, soured or appeared since; print nothing if nothing changed.
+    """Tell what rose, fell, soured or appeared since.
 
     Each change has a line and three quotes. Chance alone makes it speak at most once in a hundred times.
     """

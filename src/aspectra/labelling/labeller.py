@@ -305,7 +305,8 @@ def choose_model(run: Path, model: str | None = None) -> tuple[str, str]:
         return "teacher", f"the run has no student. {again}"
     if rundir.has_fast(run):
         return "fast", "the run has one. --model encoder: slow, 1 to 2 F1 better."
-    if rundir.read_json(run / rundir.STUDENT / rundir.CONFIG).get("config", {}).get("head") != "linear":
+    settings = rundir.read_json(run / rundir.STUDENT / rundir.CONFIG).get("config")
+    if isinstance(settings, dict) and settings.get("head") != "linear":
         return "encoder", "an attention head has no fast form."
     stale = (run / rundir.STUDENT / rundir.FAST).exists()
     return "encoder", f"{'its fast form is older' if stale else 'it has no fast form'}. {again}"
