@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 DATA ?= data
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: install browser demo test lint bench release-check clean
+.PHONY: install browser demo test lint bench site release-check clean
 
 install: $(VENV)/.ready
 
@@ -39,10 +39,14 @@ bench: install
 	$(BIN)/aspectra bench ablation --data $(DATA) --sets citysearch,tv --jobs 2 --markdown docs/results.md
 	$(BIN)/aspectra bench speed --data $(DATA) --markdown docs/results.md
 
+site: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html"
+
 # Long: what a stranger does with the wheel, in an empty environment outside the repository.
 RELEASE ?= /tmp/aspectra-release
 release-check: install
 	$(BIN)/python benchmarks/release.py $(RELEASE) --markdown docs/install.md
 
 clean:
-	rm -rf $(VENV) demo bench-runs bench-results
+	rm -rf $(VENV) demo site bench-runs bench-results

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -192,3 +193,9 @@ def test_sentiment(
     said = capsys.readouterr().out
     assert "| TVs with ratings, in their reviews | 100.0 / " in said
     assert "| ours | 100.0 |" in said
+
+
+def test_record_shows_each_line_at_its_time() -> None:
+    drawn = script("record").draw(["$ aspectra sample demo", "Wrote <1> file."])
+    assert [float(at) for at in re.findall(r"hide ([0-9.]+)s\"", drawn)] == [0, pytest.approx(20.8)]
+    assert "Wrote &lt;1&gt; file." in drawn

@@ -88,3 +88,28 @@ def test_a_run_without_files_is_a_usage_error(run: Path, tmp_path: Path) -> None
     failed = invoke("label", run, "-o", tmp_path / "x.csv")
     assert failed.exit_code == 2
     assert "then one or more files of reviews" in failed.stderr
+
+
+def test_columns_chooses_what_is_written_before_anything_is_labelled(
+    run: Path, few: Path, tmp_path: Path
+) -> None:
+    done = invoke("label", run, few, "-o", tmp_path / "a.parquet", "--columns", "date, rating, aspect, p_*")
+    assert done.exit_code == 0, done.output
+    schema = pl.read_parquet_schema(tmp_path / "a.parquet")
+    assert list(schema)[:4] == ["date", "rating", "aspect", "p_Taste"]
+    assert [schema["date"], schema["rating"]] == [pl.Date, pl.Int64]
+    with pytest.raises(AspectraError, match="no column 'stars' to write; there are review_id"):
+        CliRunner().invoke(
+            app, ["label", str(run), str(few), "-o", "x.csv", "--columns", "stars"], catch_exceptions=False
+        )
+
+
+def test_duplicates_are_told_and_left_out(run: Path, few: Path, tmp_path: Path) -> None:
+    reviews = pl.read_csv(few).filter(pl.col("text").str.len_chars() > 60)
+    reviews.write_csv(few)
+    pl.concat([reviews, reviews]).write_csv(tmp_path / "twice.csv")
+    told = invoke("label", run, tmp_path / "twice.csv", "-o", tmp_path / "a.csv")
+    assert f"{len(reviews)} of {2 * len(reviews)} reviews have the text of an earlier one" in told.stderr
+    invoke("label", run, tmp_path / "twice.csv", "-o", tmp_path / "b.csv", "--skip-duplicates")
+    invoke("label", run, few, "-o", tmp_path / "c.csv")
+    assert (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()

@@ -8,17 +8,20 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn.utils.estimator_checks as checks
 from conftest import TINY
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from aspectra import AspectDetector
+from aspectra import AspectDetector, evaluate
 from aspectra.config import GENERAL, FitConfig
 from aspectra.errors import ConfigError, InputError, MapError, RunError
-from aspectra.sample import ASPECTS, SEEDS, generate
+from aspectra.sample import ASPECTS, SEEDS, Sample, generate
 from aspectra.scores import Gold, score
 
 SEGMENTS = ["The crema tastes bitter.", "The pump is so loud!", "👍👍", "", "I bought it in May."]
@@ -252,3 +255,77 @@ def test_a_second_fit_into_one_run_is_refused_while_the_first_works(texts: list[
     AspectDetector(**TINY).fit(texts, run=tmp_path / "run", progress=second)
     assert refused
     assert AspectDetector.load(tmp_path / "run").seed == 0
+
+
+def test_a_table_comes_back_as_one_of_its_library_with_its_other_columns(
+    detector: AspectDetector, sample: Sample
+) -> None:
+    reviews = sample.reviews.head(5)
+    ours, theirs = detector.label(reviews), detector.label(reviews.to_pandas())
+    assert isinstance(theirs, pd.DataFrame)
+    assert theirs.columns.to_list() == ours.columns
+    assert ours.columns[: reviews.width - 1] == [name for name in reviews.columns if name != "text"]
+    assert ours["text"].to_list() == theirs["text"].to_list()
+    assert ours["date"].to_list() == reviews["date"].gather(ours["review"]).to_list()
+
+
+def test_pandas_in_gives_pandas_out(detector: AspectDetector) -> None:
+    texts = pd.Series(["Nice crema.", "Loud pump."])
+    assert isinstance(detector.label_segments(texts), pd.DataFrame)
+    assert isinstance(detector.label_segments(texts.to_list()), pl.DataFrame)
+    assert detector.predict(texts).tolist() == detector.label_segments(texts)["aspect"].to_list()
+
+
+def test_a_table_whose_text_cannot_be_told_says_what_it_has(detector: AspectDetector) -> None:
+    table = pl.DataFrame({"a": ["Nice crema."], "b": ["Loud pump."]})
+    with pytest.raises(InputError, match="no column with a usual name; it has a, b"):
+        detector.label(table)
+    with pytest.raises(InputError, match="no column 'c'; it has a, b"):
+        detector.label(table, "c")
+    assert detector.label(table, "b")["text"].to_list() == ["Loud pump."]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        checks.check_estimator_cloneable,
+        checks.check_estimator_repr,
+        checks.check_estimator_tags_renamed,
+        checks.check_valid_tag_types,
+        checks.check_no_attributes_set_in_init,
+        checks.check_do_not_raise_errors_in_init_or_set_params,
+        checks.check_parameters_default_constructible,
+        checks.check_get_params_invariance,
+        checks.check_set_params,
+        checks.check_mixin_order,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_scikit_learns_checks_that_need_no_numbers_pass(check: Callable[[str, object], None]) -> None:
+    check("AspectDetector", AspectDetector())
+    assert get_tags(AspectDetector()).input_tags.string
+
+
+def test_before_fit_scikit_learn_sees_that_it_is_not_fitted(detector: AspectDetector) -> None:
+    with pytest.raises(NotFittedError):
+        AspectDetector().predict(["Nice crema."])
+    check_is_fitted(detector)
+
+
+def test_a_notebook_shows_topics_and_their_aspects(detector: AspectDetector) -> None:
+    html = detector._repr_mimebundle_()["text/html"]
+    assert html.count("<tr>") == 1 + len(detector.topics_.items)
+    assert "<td style='text-align: left'>Noise</td>" in html
+    assert "text/plain" in AspectDetector()._repr_mimebundle_()
+
+
+def test_a_grid_search_compares_detectors_by_a_score_that_maps_them(texts: list[str]) -> None:
+    answers = (frozenset({"Taste"}), frozenset({"Noise"}))
+    gold = Gold(("The crema tastes bitter.", "The pump is so loud!") * 3, answers * 3)
+
+    def share_right(detector: AspectDetector, texts: list[str], y: object = None) -> float:
+        return evaluate(detector.suggest_map(dev=gold), gold).accuracy
+
+    search = GridSearchCV(AspectDetector(**TINY), {"seed": [3, 4]}, scoring=share_right, cv=2).fit(texts)
+    assert search.best_params_["seed"] in (3, 4)
+    assert search.best_estimator_.topics_.items

@@ -240,3 +240,19 @@ def test_reviews_in_memory_have_their_text_in_the_column_text(tmp_path: Path) ->
 def test_reviews_of_a_plain_text_file_are_its_lines(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Good sound.\nBad picture.\n")
     assert read_reviews(tmp_path / "*.txt")["text"].to_list() == ["Good sound.", "Bad picture."]
+
+
+def test_reviews_that_repeat_an_earlier_one_are_counted_and_left_out_if_wanted(tmp_path: Path) -> None:
+    long, short = "The same five words here.", "Works great."
+    path = tmp_path / "a.csv"
+    pl.DataFrame({"text": [long, short, short, f" {long}", "Another five words are here.", long]}).write_csv(
+        path
+    )
+    source = open_source([str(path)])
+    assert sum(len(frame) for frame in source.batches(2)) == 6
+    assert source.repeats.summary(False) == [
+        "2 of 6 reviews have the text of an earlier one: --skip-duplicates leaves them out."
+    ]
+    other = open_source([str(path)], skip_duplicates=True)
+    assert pl.concat(other.texts()).to_list() == [long, short, short, "Another five words are here."]
+    assert other.fingerprint() != source.fingerprint()

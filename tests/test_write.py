@@ -1,11 +1,15 @@
 import json
+import re
+import zipfile
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from aspectra.errors import InputError
+from aspectra.text import write
 from aspectra.text.read import open_source
 from aspectra.text.write import check_output, write_frames
 
@@ -70,8 +74,8 @@ def test_checking_an_output_leaves_no_trace(tmp_path: Path) -> None:
 
 
 def test_an_output_of_no_known_format_is_refused() -> None:
-    with pytest.raises(InputError, match=r"x.xlsx: the output must end in .parquet, .csv, .jsonl."):
-        check_output(Path("x.xlsx"))
+    with pytest.raises(InputError, match=r"x.ods: the output must end in .parquet, .csv, .xlsx, .jsonl."):
+        check_output(Path("x.ods"))
 
 
 def test_a_folder_as_output_is_refused(tmp_path: Path) -> None:
@@ -87,3 +91,35 @@ def test_an_output_inside_a_file_is_refused(tmp_path: Path) -> None:
     ):
         check_output(tmp_path / "file" / "x.csv")
     assert (tmp_path / "file").read_text() == "precious"
+
+
+def sheet(path: Path) -> str:
+    with zipfile.ZipFile(path) as book:
+        return book.read("xl/worksheets/sheet1.xml").decode()
+
+
+def test_excel_gets_types_filters_and_a_header_that_stays(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"text": ["=1+1"], "stars": [4], "day": [date(2024, 5, 1)], "none": [float("nan")]})
+    assert write_frames([frame, frame], tmp_path / "x.xlsx") == 2
+    text = sheet(tmp_path / "x.xlsx")
+    assert "<f>" not in text
+    assert re.findall(r'<c r="([BC]\d)"[^>]*><v>(\d+)</v>', text) == [
+        ("B2", "4"), ("C2", "45413"), ("B3", "4"), ("C3", "45413")
+    ]  # fmt: skip
+    assert '<autoFilter ref="A1:D3"/>' in text
+    assert 'state="frozen"' in text
+
+
+def test_what_excel_cannot_hold_becomes_text_or_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pl.DataFrame({"id": [2**60], "day": [date(1850, 1, 1)], "at": [datetime(2024, 5, 1, tzinfo=UTC)]})
+    write_frames([frame], tmp_path / "x.xlsx")
+    assert str(2**60) in sheet(tmp_path / "x.xlsx")
+    assert "1850-01-01" in sheet(tmp_path / "x.xlsx")
+    with pytest.raises(InputError, match=r"'text' has a text of 40,000 characters.*--columns"):
+        write_frames([pl.DataFrame({"text": ["x" * 40_000]})], tmp_path / "y.xlsx")
+    monkeypatch.setattr(write, "MOST_ROWS", 2)
+    with pytest.raises(InputError, match="too large for Excel: a sheet holds 2 rows"):
+        write_frames([FIRST, SECOND], tmp_path / "y.xlsx")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.xlsx"]

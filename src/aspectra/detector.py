@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from aspectra import rundir
 from aspectra.config import FitConfig
@@ -224,11 +225,11 @@ class AspectDetector(BaseEstimator):
         """The aspects, in the order of `predict_proba`'s columns."""
         return np.array(self.fitted_.the_map().aspects, dtype=object)
 
-    def label(self, X: Any) -> pl.DataFrame:
-        """Split reviews into segments and label each: one row per segment."""
-        return self.labeller().label(X)
+    def label(self, X: Any, text_column: str | None = None) -> Any:
+        """Split reviews, or those of a table, into segments and label each: one row per segment."""
+        return self.labeller().label(X, text_column=text_column)
 
-    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
+    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> Any:
         """Label segments as they are, one row each; with `only`, answer with these aspects alone."""
         return self.labeller().label_segments(segments, only)
 
@@ -241,9 +242,26 @@ class AspectDetector(BaseEstimator):
         return self.labeller().predict(X)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
+        message = (
             f"{type(self).__name__} has no attribute {name!r}; the names that end in _ are there after fit."
         )
+        if name == "fitted_":
+            raise NotFittedError(message)
+        raise AttributeError(message)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that `fit` and `predict` take texts, not numbers."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string, tags.no_validation = False, True, True
+        return tags
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Show the topics in a notebook, with their aspects if they are mapped."""
+        if "fitted_" not in self.__dict__:
+            return dict(super()._repr_mimebundle_(**kwargs))
+        mapped = self.fitted_.topic_map
+        aspects = [choice.aspect or "" for choice in mapped.choices] if mapped else ()
+        return {"text/plain": repr(self), "text/html": self.topics_.to_html(aspects)}
 
     def save(self, path: Path | str) -> None:
         """Write the run directory, topic map included; a student is not written."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from itertools import combinations, pairwise
 from typing import Any, Self
 
@@ -54,6 +55,25 @@ class Topics:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def to_html(self, aspects: Sequence[str] = ()) -> str:
+        """Return a table of the topics, largest first, for a notebook; with the aspect of each, if given."""
+        head = ["topic", *(["aspect"] if aspects else []), "share", "keywords", "a typical segment"]
+        rows = [
+            [
+                str(item.id),
+                *([aspects[item.id]] if aspects else []),
+                f"{item.share:.1%}",
+                " ".join(item.keywords[:7]),
+                item.typical[0] if item.typical else "",
+            ]
+            for item in sorted(self.items, key=lambda item: -item.share)
+        ]
+        lines = ["".join(f"<td style='text-align: left'>{escape(cell)}</td>" for cell in row) for row in rows]
+        top = "".join(f"<th style='text-align: left'>{name}</th>" for name in head)
+        return f"<table><tr>{top}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+    _repr_html_ = to_html
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

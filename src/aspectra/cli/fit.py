@@ -31,12 +31,13 @@ def command(
         typer.Option(help="Column with ratings, to learn sentiment from. By default one with such a name."),
     ] = None,
     encoding: show.Encoding = "utf-8",
+    skip_duplicates: show.SkipDuplicates = False,
     quiet: show.Quiet = False,
     **settings: Any,
 ) -> None:
     """Discover topics in reviews, without labels."""
     config = FitConfig(**settings)
-    source = show.open_source(files, text_column, None, encoding, quiet)
+    source = show.open_source(files, text_column, None, encoding, quiet, skip_duplicates)
     with show.stages(STAGE_LABELS, quiet) as progress:
         from aspectra.detector import AspectDetector
         from aspectra.text.code import code_signs
@@ -48,6 +49,8 @@ def command(
         rundir.write_json(run / rundir.INPUTS, files)
     for line in source.skipped.summary():
         show.note(line)  # also with --quiet: rows are missing from the result
+    for line in source.repeats.summary(skip_duplicates):
+        show.note(line, quiet)
     corpus = detector.corpus_
     junk = corpus.segments.filter("junk")["text"]
     code = int((code_signs(junk) > 0).sum())

@@ -14,10 +14,27 @@ from aspectra.errors import InputError
 
 if TYPE_CHECKING:
     from aspectra.labelling.files import Plan
+    from aspectra.text.read import Source
 
 ENGINES = ("local", "ray")
-Columns = tuple[str | None, str | None, str]
+Reading = tuple[str | None, str | None, str]
 """Text column, id column, encoding."""
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Write only these columns, in this order, separated by commas: your own and the labels'. "
+        "'p_*' is all that begin with p_."
+    ),
+]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File to write: .parquet, .csv, .xlsx or .jsonl. Or a folder, with / at its end: "
+        "a Parquet file for each input, and only for those that have none yet.",
+    ),
+]
 RawCells = Annotated[
     bool,
     typer.Option(
@@ -36,18 +53,12 @@ def command(
             help="The run's folder (none with --onnx), then files, folders or globs as for aspectra fit.",
         ),
     ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write: .parquet, .csv or .jsonl. Or a folder, with / at its end: "
-            "a Parquet file for each input, and only for those that have none yet.",
-        ),
-    ],
+    output: Output,
     text_column: show.TextColumn = None,
     id_column: show.IdColumn = None,
     encoding: show.Encoding = "utf-8",
+    columns: Columns = None,
+    skip_duplicates: show.SkipDuplicates = False,
     model: show.Model = None,
     onnx: show.Onnx = None,
     engine: Annotated[
@@ -70,16 +81,25 @@ def command(
     files = inputs if onnx else inputs[1:]
     check_options(files, model, onnx, engine, address)
     run = onnx or Path(inputs[0])
-    columns = (text_column, id_column, encoding)
+    reading = (text_column, id_column, encoding)
+    wanted = show.names(columns) or ()
     if engine == "ray" or names_folder(output):
         from aspectra.labelling.files import make_plan
         from aspectra.labelling.places import list_inputs, output_folder
 
+        if skip_duplicates:
+            raise typer.BadParameter(
+                "Files are labelled one by one into a folder.", param_hint="--skip-duplicates"
+            )
         folder, places = output_folder(output), list_inputs(files)
-        plan = make_plan(run.absolute(), model, folder, places, columns)
+        plan = make_plan(run.absolute(), model, folder, places, reading, wanted)
         label_folder(plan, places, engine, address, quiet)
     else:
-        label_file(run, model, files, Path(output), columns, raw_cells, quiet)
+        from aspectra.text.write import check_output
+
+        check_output(Path(output))
+        source = show.open_source(files, *reading, quiet, skip_duplicates)
+        label_file(run, model, source, Path(output), wanted, raw_cells, quiet)
 
 
 def check_options(
@@ -111,23 +131,22 @@ def names_folder(output: str) -> bool:
 def label_file(
     run: Path,
     model: str | None,
-    files: list[str],
+    source: Source,
     output: Path,
-    columns: Columns,
+    columns: tuple[str, ...],
     raw_cells: bool,
     quiet: bool,
 ) -> None:
     """Label all files into one."""
     from collections import Counter
 
-    from aspectra.text.write import check_output, write_frames
+    from aspectra.text.columns import choose_columns
+    from aspectra.text.write import TYPED, write_frames
 
-    check_output(output)
-    source = show.open_source(files, *columns, quiet)
     if output.resolve() in [path.resolve() for path in source.paths]:
         raise InputError(f"{output} is also an input. Choose another -o.")
     with show.waiting("Loading", quiet):
-        from aspectra.labelling.files import counted, label_source
+        from aspectra.labelling.files import counted, label_first, label_source
         from aspectra.labelling.labeller import load
         from aspectra.topicmap.gamma import not_review_note
 
@@ -135,15 +154,20 @@ def label_file(
     show.note_model(run, model, quiet)
     for line in labeller.notes:
         show.note(f"Note: {line}", quiet)
+    chosen = columns or ("*",)
+    choose_columns(label_first(labeller, source), chosen)  # a wrong name is told before all is labelled
+    if output.suffix in TYPED:
+        source.find_types()
     answers: Counter[str] = Counter()
     with show.counter("Labelling", quiet) as count:
-        rows = write_frames(counted(label_source(labeller, source, count), answers), output, raw_cells)
+        frames = counted(label_source(labeller, source, count), answers)
+        rows = write_frames((choose_columns(frame, chosen) for frame in frames), output, raw_cells)
     for line in source.skipped.summary():
         show.note(line)  # also with --quiet: rows are missing from the result
-    for line in not_review_note(answers[NOT_REVIEW]):
+    for line in (*source.repeats.summary(source.skip_duplicates), *not_review_note(answers[NOT_REVIEW])):
         show.note(line, quiet)
     show.note(f"Wrote {rows:,} segments to {output}.", quiet)
-    if run.suffix != ".onnx":
+    if run.suffix != ".onnx" and output.suffix != ".xlsx" and not columns:
         show.note(
             f"Next: {shlex.join(['aspectra', 'report', str(run), str(output), '-o', 'report.html'])}", quiet
         )

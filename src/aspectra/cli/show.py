@@ -47,6 +47,13 @@ Model = Annotated[
 Onnx = Annotated[
     Path | None, typer.Option(help="Exported student to label with, instead of a run; needs no torch.")
 ]
+SkipDuplicates = Annotated[
+    bool,
+    typer.Option(
+        "--skip-duplicates",
+        help="Leave out reviews of five words or more whose text an earlier review has, too.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 
@@ -84,12 +91,17 @@ def names(text: str | None) -> tuple[str, ...] | None:
 
 
 def open_source(
-    files: list[str], text_column: str | None, id_column: str | None, encoding: str, quiet: bool
+    files: list[str],
+    text_column: str | None,
+    id_column: str | None,
+    encoding: str,
+    quiet: bool,
+    skip_duplicates: bool = False,
 ) -> Source:
     """Open the input and print which column is read if it was not named."""
     from aspectra.text import read, rows
 
-    source = read.open_source(files, text_column, id_column, encoding)
+    source = read.open_source(files, text_column, id_column, encoding, skip_duplicates)
     if text_column is None and any(rows.kind(path) != ".txt" for path in source.paths):
         note(f"Reading the text from column {source.text_column!r}.", quiet)
     return source

@@ -25,6 +25,7 @@ from aspectra.labelling.onnx import beside
 from aspectra.labelling.places import list_names, local_copy, whole_file
 from aspectra.progress import Count, count_part, uncounted
 from aspectra.rundir import checksum, fingerprint
+from aspectra.text.columns import carry, choose_columns
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
 from aspectra.topicmap.topicmap import read_map
@@ -39,15 +40,22 @@ def label_source(
     """
     reviews = 0
     for frame, labels in label_batches(labeller, source, count, threads or labeller.threads):
-        carried = frame.drop(source.text_column)
-        if source.id_column:
-            carried = carried.select(source.id_column, pl.exclude(source.id_column))
-        taken = {*labels.columns, *carried.columns}
-        carried = carried.rename(
-            {name: free_name(name, taken) for name in carried.columns if name in labels.columns}
-        )
-        yield carried[labels["review"]].hstack(labels.with_columns(pl.col("review") + reviews))
+        yield beside_input(frame, labels, source).with_columns(pl.col("review") + reviews)
         reviews += len(frame)
+
+
+def label_first(labeller: Labeller, source: Source) -> pl.DataFrame:
+    """Label the first review alone, to see which columns there will be."""
+    first = next(source.batches(size=1))
+    return beside_input(first, labeller.label(first[source.text_column]), source)
+
+
+def beside_input(frame: pl.DataFrame, labels: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """Put the input's other columns before the labels, its id first."""
+    carried = frame.drop(source.text_column)
+    if source.id_column:
+        carried = carried.select(source.id_column, pl.exclude(source.id_column))
+    return carry(carried, labels)
 
 
 def counted(frames: Iterable[pl.DataFrame], answers: Counter[str]) -> Iterator[pl.DataFrame]:
@@ -72,12 +80,6 @@ def label_batches(
                 done, labels = under_way.popleft()
                 yield done, labels.result()
         yield from ((done, labels.result()) for done, labels in under_way)
-
-
-def free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name = f"input_{name}"
-    return name
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Plan:
     id_column: str | None = None
     encoding: str = "utf-8"
     model: str | None = None
+    columns: tuple[str, ...] = ()
+    """Which columns to write; all if there are none."""
 
     def load(self, threads: int = 0) -> Labeller:
         return load(self.run, self.model, threads)
@@ -134,6 +138,7 @@ class Plan:
             "model": labeller_fingerprint(self.run, self.model),
             "text_column": self.text_column,
             "id_column": self.id_column,
+            **({"columns": list(self.columns)} if self.columns else {}),
         }
         place = f"{self.output}/{rundir.LABELLING}"
         if not there:
@@ -142,7 +147,7 @@ class Plan:
             return
         with local_copy(place) as path:
             before = rundir.read_json(path)
-        changed = [name for name, value in about.items() if before.get(name) != value]
+        changed = [name for name in {**about, **before} if before.get(name) != about.get(name)]
         if changed:
             raise InputError(
                 f"{self.output} holds labels made with another {changed[0].replace('_', ' ')}. "
@@ -158,7 +163,8 @@ class Plan:
                 source = Source([path], self.text_column, self.id_column, self.encoding)
                 answers: Counter[str] = Counter()
                 frames = counted(label_source(labeller, source, count, threads), answers)
-                rows = write_parquet(frames, temporary)
+                chosen = (choose_columns(frame, self.columns or ("*",)) for frame in frames)
+                rows = write_parquet(chosen, temporary)
                 skipped, notes = source.skipped.summary(), list(labeller.notes)
                 return FileResult(place, rows, answers[NOT_REVIEW], skipped, notes=notes)
         except InputError as error:
@@ -186,14 +192,19 @@ def labeller_fingerprint(path: Path, model: str | None) -> str:
 
 
 def make_plan(
-    run: Path, model: str | None, output: str, places: list[str], columns: tuple[str | None, str | None, str]
+    run: Path,
+    model: str | None,
+    output: str,
+    places: list[str],
+    reading: tuple[str | None, str | None, str],
+    columns: tuple[str, ...] = (),
 ) -> Plan:
-    """Plan to label inputs; `columns` are text column, id column and encoding.
+    """Plan to label inputs; `reading` is text column, id column and encoding.
 
     If the text column is None, the first input tells it.
     """
     with local_copy(places[0]) as path:
-        return Plan(run, output, find_text_column(path, *columns), *columns[1:], model)
+        return Plan(run, output, find_text_column(path, *reading), *reading[1:], model, columns)
 
 
 def label_here(plan: Plan, places: list[str], count: Count) -> Iterator[FileResult]:

@@ -24,7 +24,8 @@ from aspectra.progress import Count, uncounted
 from aspectra.sentiment.model import COLUMNS, SentimentModel
 from aspectra.teacher.encode import encode
 from aspectra.text.code import is_code
-from aspectra.text.memory import as_series
+from aspectra.text.columns import carry
+from aspectra.text.memory import as_series, as_table, like
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import extract
 from aspectra.topicmap.gamma import PREFIX, label_beta, mark_not_reviews
@@ -48,10 +49,10 @@ MODELS = {
 class Labeller(ABC):
     """What `load` returns: labels reviews or segments with the aspects of a topic map.
 
-    Reviews and segments are a list of str, or a polars or pandas Series. Labels are a polars DataFrame; its
-    columns are explained in the guide: review, segment and text (from `label` only), aspect, probability,
-    sentiment, sentiment_score, sentiment_confidence, entropy, margin, unmapped, topic, known_words, and p_…
-    for each aspect.
+    Reviews and segments are a list of str, or a polars or pandas Series. Labels are a polars DataFrame, or a
+    pandas one if pandas was given. The guide explains its columns: review, segment and text (from `label`
+    only), aspect, probability, sentiment, sentiment_score, sentiment_confidence, entropy, margin, unmapped,
+    topic, known_words, and p_… for each aspect.
     """
 
     threads = 1
@@ -86,21 +87,25 @@ class Labeller(ABC):
         """The aspects, in the order of `predict_proba`'s columns."""
         return np.array(self.topic_map.aspects, dtype=object)
 
-    def label(self, reviews: Any, count: Count = uncounted) -> pl.DataFrame:
+    def label(self, reviews: Any, count: Count = uncounted, *, text_column: str | None = None) -> Any:
         """Split reviews into segments and label each: one row per segment.
 
-        `count` is called as count(more, share): so many segments more are labelled, and this share of all.
+        Of a table (polars or pandas), `text_column` is read, or the column with a usual name; the others
+        come first in the answer. Who gives pandas gets pandas. `count` is called as count(more, share): so
+        many segments more are labelled, and this share of all.
         """
-        segments = split_reviews(as_series(reviews), self.segment, self.language)
+        others, texts = as_table(reviews, text_column)
+        segments = split_reviews(texts, self.segment, self.language)
         place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
         parts = []
         for start in range(0, max(1, len(segments)), self.at_once):
             parts.append(self.aspects_of(segments["text"][start : start + self.at_once]))
             count(len(parts[-1]), min(1.0, (start + self.at_once) / max(1, len(segments))))
-        labels = self.with_sentiment(pl.concat(parts), segments["text"], segments["review"].to_numpy())
-        return segments.select("review", place, "text").hstack(labels)
+        found = self.with_sentiment(pl.concat(parts), segments["text"], segments["review"].to_numpy())
+        labels = segments.select("review", place, "text").hstack(found)
+        return like(labels if others is None else carry(others, labels), reviews)
 
-    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> pl.DataFrame:
+    def label_segments(self, segments: Any, only: tuple[str, ...] | None = None) -> Any:
         """Label segments as they are, one row each; with `only`, answer with these aspects alone.
 
         Without `only`, pasted code and topics that are so mapped are answered "Not a review". A segment is
@@ -108,7 +113,7 @@ class Labeller(ABC):
         """
         texts = as_series(segments)
         labels = self.aspects_of(texts, only)
-        return labels if only is not None else self.with_sentiment(labels, texts)
+        return like(labels if only is not None else self.with_sentiment(labels, texts), segments)
 
     def with_sentiment(
         self, labels: pl.DataFrame, texts: pl.Series, reviews: np.ndarray | None = None
@@ -139,7 +144,9 @@ class Labeller(ABC):
 
     def predict(self, segments: Any) -> np.ndarray:
         """Return the aspect of each segment, one of `classes_`."""
-        return np.asarray(self.label_segments(segments, self.topic_map.aspects)["aspect"].to_numpy())
+        return np.asarray(
+            self.label_segments(as_series(segments), self.topic_map.aspects)["aspect"].to_numpy()
+        )
 
 
 class TeacherLabeller(Labeller):

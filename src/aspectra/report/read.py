@@ -143,7 +143,7 @@ def find_aspects(path: Path, names: list[str]) -> tuple[str, ...]:
     if missing:
         raise InputError(
             f"{path} is not a label file: it has no column {missing[0]!r}. Give a file that aspectra label "
-            "wrote, unchanged."
+            "wrote without --columns, unchanged."
         )
     after = names[names.index("known_words") + 1 :]
     aspects = [name.removeprefix(PREFIX) for name in after if name.startswith(PREFIX)]

@@ -1,4 +1,7 @@
-"""Texts in memory: a list, an array or a Series in, a polars Series out; None is a missing text."""
+"""Texts in memory: a list, an array, a Series or a table in, polars out; None is a missing text.
+
+`like` gives pandas back to who gave pandas.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from aspectra.errors import InputError
+from aspectra.text.rows import TEXT_NAMES
 
 CHUNK = 20_000
 MISSING = ("None", "nan", "<NA>")
@@ -26,6 +30,28 @@ def as_series(texts: Any) -> pl.Series:
             raise InputError(f"The texts must be str, got {texts.dtype}.")
         return texts.cast(pl.String)
     return pl.Series("text", [as_text(value) for value in texts], dtype=pl.String)
+
+
+def as_table(reviews: Any, text_column: str | None = None) -> tuple[pl.DataFrame | None, pl.Series]:
+    """Return a table's other columns, if a table was given, and its texts."""
+    if not hasattr(reviews, "columns"):
+        return None, as_series(reviews)
+    names = list(reviews.columns)
+    if text_column is None:
+        usual = {"".join(filter(str.isalnum, str(name).lower())): name for name in reversed(names)}
+        text_column = next((usual[name] for name in TEXT_NAMES if name in usual), None)
+    if text_column is None or text_column not in names:
+        found = "no column with a usual name" if text_column is None else f"no column {text_column!r}"
+        raise InputError(f"The table has {found}; it has {', '.join(map(str, names))}. Name text_column.")
+    texts = as_series(reviews[text_column])
+    frame = reviews if isinstance(reviews, pl.DataFrame) else pl.from_pandas(reviews)
+    return frame.drop(text_column), texts
+
+
+def like(frame: pl.DataFrame, given: Any) -> Any:
+    """Return a table of the same library as what was given: pandas for pandas, otherwise polars."""
+    from_pandas = type(given).__module__.partition(".")[0] == "pandas"
+    return frame.to_pandas() if from_pandas else frame
 
 
 def as_text(value: Any) -> str | None:

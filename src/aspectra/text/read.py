@@ -24,15 +24,24 @@ import polars as pl
 
 from aspectra.errors import InputError
 from aspectra.rundir import checksum
+from aspectra.text.columns import find_types, with_types
 from aspectra.text.find import find_files
-from aspectra.text.rows import Lines, Skipped, csv_rows, is_gzip, json_rows, kind, text_rows
+from aspectra.text.rows import (
+    TEXT_NAMES,
+    Lines,
+    Repeats,
+    Skipped,
+    csv_rows,
+    is_gzip,
+    json_rows,
+    kind,
+    text_rows,
+)
 
 BATCH = 20_000
-TEXT_NAMES = (
-    "text", "review", "reviewtext", "reviewbody", "reviewcontent", "content", "body", "comment", "comments",
-    "sentence", "segment",
-)  # fmt: skip
-"""Names of text columns, likeliest first; compared without case, spaces and punctuation."""
+
+ALL_TEXT = (".csv", ".tsv")
+"""In these formats all is text; elsewhere, text that looks like a number was meant as text."""
 
 Rows = Iterator[tuple[int, dict[str, Any]]]
 Numbered = tuple[Sequence[int], pl.DataFrame]
@@ -47,13 +56,19 @@ class Source:
     text_column: str
     id_column: str | None
     encoding: str
+    skip_duplicates: bool = False
+    """Whether reviews with the text of an earlier one are left out."""
+    types: dict[str, pl.DataType] = field(default_factory=dict)
+    """Of columns that came as text and are not; `find_types` finds them."""
     skipped: Skipped = field(default_factory=Skipped)
+    repeats: Repeats = field(default_factory=Repeats)
     share: float = field(default=0.0, init=False)
     """How much of the input is in the batches so far, 0…1."""
 
     def batches(self, size: int = BATCH) -> Iterator[pl.DataFrame]:
-        """Yield frames of at most `size` rows, all with text; `skipped` starts anew."""
+        """Yield frames of at most `size` rows, all with text; `skipped` and `repeats` start anew."""
         self.skipped.rows.clear()
+        self.repeats = Repeats()
         some, before = False, 0
         total = sum(path.stat().st_size for path in self.paths)
         for path in self.paths:
@@ -61,9 +76,11 @@ class Source:
                 path, self.encoding, size, self.skipped, self.text_column
             ):
                 frame = self._with_text(path, numbers, frame)
+                repeated = self.repeats.find(frame[self.text_column])
+                frame = frame.filter(~repeated) if self.skip_duplicates else frame
                 some = some or len(frame) > 0
                 self.share = (before + place) / max(1, total)
-                yield frame
+                yield with_types(frame, self.types)
             before += path.stat().st_size
         if not some:
             detail = "; ".join(self.skipped.summary())
@@ -71,6 +88,12 @@ class Source:
                 f"No review with text in {', '.join(map(str, self.paths))}."
                 + (f" {detail}." if detail else " The file is empty.")
             )
+
+    def find_types(self) -> None:
+        """Read everything once; from then on, columns of text that hold numbers or dates have that type."""
+        self.types = {}
+        numbers = all(kind(path) in ALL_TEXT for path in self.paths)
+        self.types = find_types((frame.drop(self.text_column) for frame in self.batches()), numbers)
 
     def texts(self) -> Iterator[pl.Series]:
         """Yield the review texts alone."""
@@ -97,11 +120,16 @@ class Source:
 
     def fingerprint(self) -> list[str]:
         """Return what the result depends on: the content, encoding and text column, not the files' names."""
-        return [self.text_column, self.encoding, *(checksum(path) for path in self.paths)]
+        how = [self.text_column, self.encoding, *(["skip duplicates"] if self.skip_duplicates else [])]
+        return [*how, *(checksum(path) for path in self.paths)]
 
 
 def open_source(
-    patterns: list[str], text_column: str | None = None, id_column: str | None = None, encoding: str = "utf-8"
+    patterns: list[str],
+    text_column: str | None = None,
+    id_column: str | None = None,
+    encoding: str = "utf-8",
+    skip_duplicates: bool = False,
 ) -> Source:
     """Find the files and the text column, and check what can be checked before reading everything."""
     try:
@@ -109,10 +137,16 @@ def open_source(
     except LookupError:
         raise InputError(f"Unknown encoding {encoding!r}. Try utf-8, latin-1, cp1252 or utf-16.") from None
     paths = find_files(patterns)
-    return Source(paths, find_text_column(paths[0], text_column, id_column, encoding), id_column, encoding)
+    column = find_text_column(paths[0], text_column, id_column, encoding)
+    return Source(paths, column, id_column, encoding, skip_duplicates)
 
 
-def read_reviews(*files: str | Path, text_column: str | None = None, encoding: str = "utf-8") -> pl.DataFrame:
+def read_reviews(
+    *files: str | Path,
+    text_column: str | None = None,
+    encoding: str = "utf-8",
+    skip_duplicates: bool = False,
+) -> pl.DataFrame:
     """Read files of reviews into memory: one row per review, its text in the column `text`.
 
     Rows that cannot be used are left out; a warning says which. The other columns stay as they are; one that
@@ -121,8 +155,9 @@ def read_reviews(*files: str | Path, text_column: str | None = None, encoding: s
     - `files`: paths, globs or folders of CSV, TSV, JSONL, Parquet, or text (one review per line); also .gz.
     - `text_column`: the column with the text. By default the likely one, as `aspectra fit` takes it.
     - `encoding`: how text files are encoded, such as "utf-8", "latin-1" or "utf-16".
+    - `skip_duplicates`: leave out reviews of five words or more whose text an earlier review has, too.
     """
-    source = open_source([str(file) for file in files], text_column, encoding=encoding)
+    source = open_source([str(file) for file in files], text_column, None, encoding, skip_duplicates)
     frame = pl.concat(source.batches(), how="diagonal_relaxed")
     for line in source.skipped.summary():
         warnings.warn(line, stacklevel=2)

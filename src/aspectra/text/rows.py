@@ -14,9 +14,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from aspectra.errors import InputError
 
 LONGEST_FIELD = 64 * 2**20
+FEWEST_WORDS = 5
+"""Shorter reviews may be the same by chance: "Works great." """
+TEXT_NAMES = (
+    "text", "review", "reviewtext", "reviewbody", "reviewcontent", "content", "body", "comment", "comments",
+    "sentence", "segment",
+)  # fmt: skip
+"""Names of text columns, likeliest first; compared without case, spaces and punctuation."""
+WORTH_TELLING = 0.01
 Lines = Iterator[str]
 
 
@@ -36,6 +46,34 @@ class Skipped:
                 f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})"
             )
         return lines
+
+
+@dataclass
+class Repeats:
+    """Counts reviews of FEWEST_WORDS words or more whose text an earlier review has, too."""
+
+    reviews: int = 0
+    repeated: int = 0
+    seen: set[int] = field(default_factory=set, repr=False)
+
+    def find(self, texts: pl.Series) -> pl.Series:
+        """Tell which of the next reviews repeat an earlier one."""
+        texts = texts.str.strip_chars()
+        marks = texts.hash()
+        before = pl.Series([mark in self.seen for mark in marks], dtype=pl.Boolean)
+        long = texts.str.count_matches(r"\S+") >= FEWEST_WORDS
+        found = long & (before | ~marks.is_first_distinct())
+        self.seen.update(marks.filter(long))
+        self.reviews += len(texts)
+        self.repeated += int(found.sum())
+        return found
+
+    def summary(self, skipped: bool) -> list[str]:
+        """Return a line on repeated reviews, if they were left out or are enough to change shares."""
+        if not self.repeated or (not skipped and self.repeated < WORTH_TELLING * self.reviews):
+            return []
+        end = "left out" if skipped else "--skip-duplicates leaves them out"
+        return [f"{self.repeated:,} of {self.reviews:,} reviews have the text of an earlier one: {end}."]
 
 
 def kind(path: Path) -> str:

@@ -103,7 +103,8 @@ def check_language(language: str) -> None:
 
     if language not in SUPPORTED_LANGUAGES:
         raise ConfigError(
-            f"language must be one of {', '.join(sorted(SUPPORTED_LANGUAGES))}, got {language!r}."
+            f"language must be one of {', '.join(sorted(SUPPORTED_LANGUAGES))}, got {language!r}. "
+            "If yours is not there, choose a near one and add --keep-junk."
         )
 
 
@@ -143,10 +144,16 @@ def plural(word: str) -> bool:
 
 
 def known(types: Iterable[str], language: str) -> np.ndarray:
-    """Tell for each word form whether it is in the language's dictionary; numbers count as known."""
+    """Tell for each word form whether it is in the language's dictionary; numbers count as known.
+
+    Of an English contraction the first part counts (it's), elsewhere any: French has l'image and c'est.
+    """
     import simplemma
 
-    return np.array(
-        [word[0].isdigit() or simplemma.is_known(word.split("'")[0], lang=language) for word in types],
-        dtype=bool,
-    )
+    def has(word: str) -> bool:
+        parts = word.split("'")
+        return any(
+            simplemma.is_known(part, lang=language) for part in parts[: 1 if language == "en" else None]
+        )
+
+    return np.array([word[0].isdigit() or has(word) for word in types], dtype=bool)

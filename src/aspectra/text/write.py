@@ -1,6 +1,7 @@
-"""Frames → one file, completely or not at all: Parquet, CSV or JSONL, by its suffix.
+"""Frames → one file, completely or not at all: Parquet, CSV, Excel or JSONL, by its suffix.
 
-A CSV starts with a byte order mark, so that Excel reads it as UTF-8.
+A CSV starts with a byte order mark, so that Excel reads it as UTF-8. An Excel file has a header that stays
+in view, filters, and numbers and dates as such; it can hold about a million rows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 from polars import selectors as cs
@@ -19,7 +20,13 @@ from aspectra import rundir
 from aspectra.disk import atomic_path
 from aspectra.errors import InputError
 
-FORMATS = (".parquet", ".csv", ".jsonl")
+FORMATS = (".parquet", ".csv", ".xlsx", ".jsonl")
+TYPED = (".parquet", ".xlsx")
+"""Formats with numbers and dates; in the others, what came as text is written as it came."""
+MOST_ROWS, MOST_COLUMNS, LONGEST_CELL = 2**20 - 1, 2**14, 32_767
+"""What an Excel sheet can hold, below its header."""
+WIDTHS = {"text": 70, "aspect": 18}
+"""Of columns in an Excel sheet, in characters."""
 FORMULA = r"^[=+\-@\t\r]"
 """How a cell starts that Excel takes for a formula."""
 NUMBER = r"^[+-]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?$"
@@ -49,6 +56,8 @@ def write_frames(frames: Iterable[pl.DataFrame], path: Path, raw_cells: bool = F
     with atomic_path(path) as temporary:
         if path.suffix == ".parquet":
             return write_parquet(frames, temporary)
+        if path.suffix == ".xlsx":
+            return write_excel(frames, temporary)
         with temporary.open("wb") as file:
             if path.suffix == ".csv":
                 return write_csv(frames, file, raw_cells)
@@ -75,6 +84,76 @@ def write_jsonl(frames: Iterable[pl.DataFrame], file: BinaryIO) -> int:
         file.write(plain(frame).write_ndjson().encode())
         rows += len(frame)
     return rows
+
+
+def write_excel(frames: Iterable[pl.DataFrame], path: Path) -> int:
+    """Write one sheet, row by row, so that memory does not grow; text is never taken for a formula."""
+    import xlsxwriter
+
+    rows, columns = 0, None
+    with path.open("wb") as file, xlsxwriter.Workbook(file, {"constant_memory": True}) as book:
+        sheet, bold = book.add_worksheet("labels"), book.add_format({"bold": True})
+        formats = {pl.Date: "yyyy-mm-dd", pl.Datetime: "yyyy-mm-dd hh:mm:ss", pl.Float64: "0.###"}
+        looks = {kind: book.add_format({"num_format": look}) for kind, look in formats.items()}
+        for frame in frames:
+            cells = excel_cells(frame, rows)
+            if columns is None:
+                columns = cells.columns
+                for place, (name, kind) in enumerate(cells.schema.items()):
+                    width = WIDTHS.get(name, 12)
+                    sheet.set_column(place, place, width, looks.get(kind.base_type()))
+                    sheet.write_string(0, place, name, bold)
+                sheet.freeze_panes(1, 0)
+            if cells.columns != columns:
+                raise InputError(f"The input's columns change after row {rows}. Write .jsonl instead.")
+            for row in cells.iter_rows():
+                rows += 1
+                for place, value in enumerate(row):
+                    write_cell(sheet, rows, place, value)
+        if columns:
+            sheet.autofilter(0, 0, rows, len(columns) - 1)
+    return rows
+
+
+def write_cell(sheet: Any, row: int, place: int, value: Any) -> None:
+    if isinstance(value, str):
+        sheet.write_string(row, place, value)
+    elif isinstance(value, bool):
+        sheet.write_boolean(row, place, value)
+    elif isinstance(value, int | float):
+        sheet.write_number(row, place, value)
+    elif value is not None:
+        sheet.write_datetime(row, place, value)
+
+
+def excel_cells(frame: pl.DataFrame, before: int) -> pl.DataFrame:
+    """Return a frame with values that Excel has, or raise if they are too many or too long."""
+    if before + len(frame) > MOST_ROWS or frame.width > MOST_COLUMNS:
+        raise InputError(
+            f"These labels are too large for Excel: a sheet holds {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
+            "columns. Write .csv or .parquet, or label fewer reviews."
+        )
+    cells = pl.DataFrame([excel_column(column) for column in flat(frame)])
+    for column in cells.select(cs.string()):
+        longest = int(column.str.len_chars().max() or 0)  # type: ignore[arg-type]
+        if longest > LONGEST_CELL:
+            raise InputError(
+                f"Column {column.name!r} has a text of {longest:,} characters; a cell of Excel holds "
+                f"{LONGEST_CELL:,}. Leave it out with --columns, or write .csv or .parquet."
+            )
+    return cells
+
+
+def excel_column(column: pl.Series) -> pl.Series:
+    """Return a column as Excel can hold it; what it cannot, such as numbers of 16 digits, becomes text."""
+    kind = column.dtype
+    if kind.is_float():
+        return column.set(~column.is_finite().fill_null(False), None).cast(pl.Float64)
+    if kind.is_integer() and (column.cast(pl.Float64).abs().max() or 0) < 1e15:  # type: ignore[operator]
+        return column
+    if kind.base_type() in (pl.Date, pl.Datetime) and not (column.dt.year() < 1900).any():
+        return column.dt.replace_time_zone(None) if kind.base_type() == pl.Datetime else column
+    return column if kind in (pl.Boolean, pl.Null) else column.cast(pl.String)
 
 
 def for_excel(frame: pl.DataFrame) -> pl.DataFrame:
