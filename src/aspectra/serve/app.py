@@ -20,6 +20,7 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aspectra import __version__
@@ -249,7 +250,7 @@ async def read_body(request: Request, timeout: float) -> bytes:
                 body += chunk
                 if len(body) > LARGEST_BODY:
                     raise too_large
-    except TimeoutError:
+    except (TimeoutError, ClientDisconnect):
         raise HTTPException(408, f"The request was not complete within {timeout:g} s.") from None
     return bytes(body)
 

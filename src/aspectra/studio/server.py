@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -162,7 +162,7 @@ async def body(request: Request) -> dict[str, Any]:
                 data += chunk
                 if len(data) > LONGEST_BODY:
                     raise InputError(f"A request has at most {LONGEST_BODY} bytes.")
-    except TimeoutError:
+    except (TimeoutError, ClientDisconnect):
         raise InputError(f"The request was not complete within {BODY_WITHIN:g} s.") from None
     try:
         sent = json.loads(data)

@@ -37,6 +37,7 @@ from aspectra.text.rows import (
     kind,
     text_rows,
 )
+from aspectra.text.segment import NOT_BLANK
 
 BATCH = 20_000
 
@@ -114,7 +115,7 @@ class Source:
                 f"Column {self.text_column!r} of {path} holds {text.dtype}, not text. "
                 "Name another with --text-column."
             )
-        blank = text.is_null() | (text.str.strip_chars() == "")
+        blank = ~text.str.contains(NOT_BLANK).fill_null(False)
         self.skipped.rows += [(path.name, numbers[place], "without text") for place in blank.arg_true()]
         return frame.with_columns(text).filter(~blank)
 
@@ -297,7 +298,7 @@ def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
         if (
             any(isinstance(value, list | dict) for value in values)
             or len({type(value) for value in values if value is not None} - {int, float}) > 1
-            or any(type(value) is int and abs(value) >= 2**63 for value in values)
+            or any(type(value) is int and not -(2**63) <= value < 2**63 for value in values)
         ):
             values = [
                 value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -15,6 +15,9 @@ from aspectra.config import SEGMENTS
 from aspectra.errors import ConfigError
 
 MARK = "\x1f"
+SEPARATORS = r"[\x1c-\x1f]"
+NOT_BLANK = r"[^\s\x1c-\x1f]"
+"""What a review must have in it; one that is white space gives no segment."""
 BETWEEN = f"${{1}}{MARK}${{2}}"
 JOINED = "${1}${2}"
 Rule = tuple[str, str]
@@ -116,7 +119,7 @@ def split_reviews(texts: pl.Series, segment: str = "sentence", language: str = "
     """
     if segment not in SEGMENTS:
         raise ConfigError(f"segment must be one of {', '.join(SEGMENTS)}, got {segment!r}.")
-    cleaned = pl.col("text").str.replace_all(r"[\x1c-\x1f]", " ").str.strip_chars()
+    cleaned = pl.col("text").str.replace_all(SEPARATORS, " ").str.strip_chars()
     frame = pl.DataFrame({"text": texts.cast(pl.String)}).with_row_index("review").with_columns(cleaned)
     frame = frame.filter(pl.col("text") != "")
     if segment != "none":
