@@ -30,6 +30,16 @@ class ImpatientProtocol(H11Protocol):
         elif not waiting:
             self.headers_came()
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a request that is no HTTP after all; whoever answers it learns that nobody listens."""
+        if self.cycle is not None and self.cycle.response_started:
+            self.transport.close()
+        else:
+            super().send_400_response(msg)
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self.headers_came()
         super().connection_lost(exc)

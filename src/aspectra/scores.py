@@ -94,9 +94,12 @@ def read_bytes(path: str | Path) -> bytes:
 def read_gold_line(line: bytes, place: str) -> tuple[str, frozenset[str]]:
     try:
         row = json.loads(line.decode())
+        json.dumps(row, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         raise InputError(f"{place} is not UTF-8. Save the file as UTF-8.") from error
-    except (json.JSONDecodeError, RecursionError) as error:
+    except UnicodeEncodeError:
+        raise InputError(f"{place} has half of a character in it. Write the text again.") from None
+    except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
         raise InputError(f"{place} is not JSON: {error}.") from error
     text = row.get("text") if isinstance(row, dict) else None
     if not isinstance(text, str) or not text.strip():

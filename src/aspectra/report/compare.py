@@ -186,7 +186,7 @@ def match(labels: Labels, other: Labels) -> dict[tuple[str | None, str | None], 
         for side in (labels, other)
     )
     both = this.join(that, on=SAME_SEGMENT, suffix="_other").group_by("aspect", "aspect_other").len()
-    return {(here, there): n for here, there, n in both.collect().iter_rows()}
+    return {(here, there): n for here, there, n in other.collect(both).iter_rows()}
 
 
 def shifts(labels: Labels, other: Labels, names: tuple[str, ...], same: bool) -> tuple[Shift, ...]:

@@ -77,11 +77,10 @@ def read_rows(labels: Labels, rows: Sequence[int]) -> dict[int, dict[str, object
     column = labels.columns.group
     group = pl.col(column).cast(pl.String) if column else pl.lit(None, pl.String)
     wanted = pl.Series("row", sorted(set(rows)), dtype=labels.frame["row"].dtype)
-    texts = (
+    texts = labels.collect(
         labels.rows.select("row", "text", group=group)
         .filter(pl.col("row").is_in(wanted.implode()))
         .with_columns(pl.col("text").fill_null("").str.slice(0, LONGEST))
-        .collect(engine="streaming")
     )
     chosen = labels.frame.filter(pl.col("row").is_in(wanted.implode()))
     facts = chosen.select("row", "probability", "day", "rating")

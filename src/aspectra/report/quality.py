@@ -97,7 +97,7 @@ def find_origin(labels: Labels, detector: AspectDetector, run: Path | None = Non
     known = labels.frame.filter(pl.col("known_words") > 0)["row"]
     rows = known.gather_every(max(1, len(known) // CHECKED))
     chosen = labels.rows.filter(pl.col("row").is_in(rows.implode()))
-    there = chosen.select("text", "topic", "probability").collect()
+    there = labels.collect(chosen.select("text", "topic", "probability"))
     if there.is_empty():
         return Origin("teacher")
     again = TeacherLabeller(detector.fitted_).label_segments(there["text"])

@@ -83,6 +83,13 @@ class Labels:
         """Whether the file has sentiment."""
         return bool(self.frame["feeling"].is_not_null().any())
 
+    def collect(self, rows: pl.LazyFrame) -> pl.DataFrame:
+        """Read something that was selected from `rows`."""
+        try:
+            return rows.collect(engine="streaming")
+        except pl.exceptions.PolarsError as error:
+            raise unreadable_file(self.path, error) from None
+
 
 def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     """Read a label file, and guess the columns that are not named in `wanted`."""
@@ -96,9 +103,7 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
         left_out = count_not_reviews(rows)
         frame = compact(rows.filter(IS_REVIEW), aspects, columns, day)
     except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"Cannot read the labels in {path}: {first_line(error)}. Label the reviews again."
-        ) from None
+        raise unreadable_file(path, error) from None
     if left_out and frame.is_empty():
         raise InputError(f"None of the {left_out:,} segments of {path} is a review. Label other reviews.")
     check_frame(path, frame)
@@ -108,6 +113,10 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
 
 def count_not_reviews(rows: pl.LazyFrame) -> int:
     return int(rows.select((~IS_REVIEW).sum()).collect().item())
+
+
+def unreadable_file(path: Path, error: Exception) -> InputError:
+    return InputError(f"Cannot read the labels in {path}: {first_line(error)}. Label the reviews again.")
 
 
 def first_line(error: Exception) -> str:
@@ -181,7 +190,7 @@ def find_days(
     try:
         day = day_of(rows, columns.date)
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"Cannot read {path}: {first_line(error)}. Label the reviews again.") from None
+        raise unreadable_file(path, error) from None
     if day is None and required:
         raise InputError(
             f"Column {columns.date!r} of {path} has no readable dates. Write them as 2024-03-31."

@@ -17,6 +17,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ from aspectra.text.rows import (
 from aspectra.text.segment import NOT_BLANK
 
 BATCH = 20_000
-
+LONGEST_LINE = 256 * 2**20
+"""Characters; so a small .gz cannot fill the memory with one line."""
 ALL_TEXT = (".csv", ".tsv")
 """In these formats all is text; elsewhere, text that looks like a number was meant as text."""
 
@@ -242,7 +244,9 @@ def open_lines(path: Path, file: io.BufferedReader, encoding: str) -> Lines:
     """Yield decoded lines with their line ends; a NUL byte is an error."""
     plain = gzip.GzipFile(fileobj=file) if is_gzip(path) else file
     with io.TextIOWrapper(plain, encoding=true_encoding(path, encoding), newline="") as lines:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE), ""), 1):
+            if len(line) == LONGEST_LINE:
+                raise InputError(f"Line {number} of {path} is too long: {LONGEST_LINE // 2**20} MB or more.")
             if "\0" in line:
                 raise InputError(
                     f"{path} has a NUL byte in line {number}: not plain text. "
