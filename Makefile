@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 DATA ?= data
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: install browser demo test lint bench site release-check clean
+.PHONY: install browser demo test lint bench chaos site release-check clean
 
 install: $(VENV)/.ready
 
@@ -42,6 +42,10 @@ bench: install
 site: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html"
+
+# Long: aspectra under attack; CHAOS="--scale 0.1 --only files" is a part of it.
+chaos: install
+	$(BIN)/python -m benchmarks.chaos $(CHAOS)
 
 # Long: what a stranger does with the wheel, in an empty environment outside the repository.
 RELEASE ?= /tmp/aspectra-release

@@ -251,7 +251,7 @@ def mutated(data: bytes, cut: float, put: bytes) -> bytes:
 def test_any_bytes_in_a_runs_file_are_refused_or_change_no_answer(
     run: Path,
     spoilt_run: Path,
-    expected: pl.DataFrame,
+    right: pl.DataFrame,
     name: str,
     cut: float | None,
     put: bytes,

@@ -76,6 +76,16 @@ def test_replaced_versions_are_kept_even_within_a_second(tmp_path: Path) -> None
     assert read_map(path) == versions[2]
 
 
+def test_what_a_killed_process_left_among_earlier_versions_goes_with_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "topic_map.json"
+    leftover = tmp_path / "map-history" / ".20240501T100000Z-1.json.0.json"
+    leftover.parent.mkdir()
+    leftover.write_text("{")
+    for aspect in ("Image", "Sound"):
+        write_map(path, make_map(aspect))
+    assert [old.name.startswith(".") for old in history(path)] == [False]
+
+
 def test_writing_the_same_map_again_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     write_map(path, make_map("Image", None, None))

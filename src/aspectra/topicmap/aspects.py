@@ -17,7 +17,7 @@ from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.disk import write_atomic
 from aspectra.errors import InputError
-from aspectra.topicmap.topicmap import check_aspects, free_history_name
+from aspectra.topicmap.topicmap import check_aspects, keep_earlier
 
 KEYS = ("about", "words", "examples")
 LONGEST_EXAMPLE = 60
@@ -115,7 +115,7 @@ def write_aspects(path: Path, aspects: Iterable[Aspect]) -> None:
     if previous == data:
         return
     if previous is not None:
-        write_atomic(free_history_name(path), previous)
+        keep_earlier(path, previous)
     write_atomic(path, data)
 
 

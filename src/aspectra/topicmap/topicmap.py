@@ -21,7 +21,7 @@ import numpy as np
 
 from aspectra import rundir
 from aspectra.config import GENERAL, NOT_REVIEW
-from aspectra.disk import write_atomic
+from aspectra.disk import is_leftover, write_atomic
 from aspectra.errors import MapError
 
 VERSION = 2
@@ -323,7 +323,7 @@ def write_map(path: Path, topic_map: TopicMap) -> None:
     if data == previous:
         return
     if previous is not None:
-        write_atomic(free_history_name(path), previous)
+        keep_earlier(path, previous)
     write_atomic(path, data)
 
 
@@ -331,13 +331,16 @@ def history_folder(path: Path) -> Path:
     return path.parent / rundir.MAP_HISTORY
 
 
-def free_history_name(path: Path) -> Path:
+def keep_earlier(path: Path, previous: bytes) -> None:
+    """Keep what a file held before in map-history/, under the time of now."""
     folder = history_folder(path)
+    for leftover in filter(is_leftover, folder.glob(".*")):  # its name, a time, is never written again
+        leftover.unlink(missing_ok=True)
     time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     number = 1
     while (name := folder / f"{time}-{number}{path.suffix}").exists():
         number += 1
-    return name
+    write_atomic(name, previous)
 
 
 def merge(old: TopicMap | None, new: TopicMap, replace: bool = False) -> TopicMap:
