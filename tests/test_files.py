@@ -93,6 +93,16 @@ def test_another_model_is_not_mixed_in(
     assert "holds labels made with another model. Choose another -o, or empty it." in answer.err
 
 
+@pytest.mark.parametrize("content", ["[]", "{", '{"model": 1}'])
+def test_a_folder_whose_labels_are_of_unknown_origin_is_refused(
+    aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / rundir.LABELLING).write_text(content)
+    answer = aspectra("label", run, inputs, "-o", f"{tmp_path}/out/")
+    assert (answer.code, "Choose another -o, or empty it." in answer.err) == (1, True)
+
+
 def test_two_inputs_of_one_name_and_an_output_as_input_are_refused(run: Path, tmp_path: Path) -> None:
     plan = Plan(run, str(tmp_path), "text")
     with pytest.raises(

@@ -136,6 +136,14 @@ def test_formulas_are_defused_in_csv_unless_asked_not_to(tmp_path: Path) -> None
     assert pl.read_csv(path, infer_schema=False)["text"].to_list() == cells
 
 
+def test_names_and_words_that_are_not_utf_8_are_refused(aspectra: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "x\udcff.csv").write_text(LINE)
+    with pytest.raises(InputError, match=r"is not UTF-8\. Rename"):
+        open_source([str(tmp_path)])
+    answer = aspectra("label", tmp_path, tmp_path / "x\udcff.csv", "-o", "out.csv")
+    assert (answer.code, "is not UTF-8" in answer.err) == (1, True)
+
+
 def test_a_file_of_the_run_is_no_output(aspectra: Callable[..., Any], own_run: Path) -> None:
     with pytest.raises(InputError, match="belongs to the run"):
         check_output(own_run / rundir.SEGMENTS)

@@ -3,13 +3,16 @@
 import json
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from aspectra.errors import InputError
+from aspectra import disk
+from aspectra.errors import InputError, RunError
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller, load_student
 from aspectra.sample import Sample
@@ -48,6 +51,31 @@ def test_labels_are_equal_on_a_thousand_segments(
         theirs.select("aspect", "topic", "known_words")
     )
     np.testing.assert_allclose(probabilities(ours), probabilities(theirs), atol=1e-4)
+
+
+def test_who_loads_beside_an_export_waits_for_all_of_its_files(own: Path) -> None:
+    tokenizer = own.with_suffix(".tokenizer.json")
+    whole = tokenizer.read_bytes()
+    locked = threading.Event()
+
+    def export() -> None:
+        with disk.locked(own.parent, "export"):
+            tokenizer.write_bytes(b"{}")
+            locked.set()
+            time.sleep(0.2)
+            tokenizer.write_bytes(whole)
+
+    writer = threading.Thread(target=export)
+    writer.start()
+    assert locked.wait(10)
+    assert len(OnnxLabeller(own).label(["The pump is loud."])) == 1
+    writer.join()
+
+
+def test_two_exports_into_one_folder_do_not_mix(model: StudentLabeller, tmp_path: Path) -> None:
+    with disk.locked(tmp_path, "export"), pytest.raises(RunError, match="Another aspectra export"):
+        export_onnx(model.fitted, model.student, tmp_path / "student.onnx")
+    assert not list(tmp_path.iterdir())
 
 
 def test_eight_bits_change_few_labels(model: StudentLabeller, texts: pl.Series, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Anything else is a bug and keeps its traceback.
 
 from __future__ import annotations
 
+import io
 import sys
 from types import ModuleType
 from typing import Any
@@ -30,7 +31,8 @@ from aspectra.cli import (
     topics,
     watch,
 )
-from aspectra.errors import AspectraError
+from aspectra.errors import AspectraError, InputError
+from aspectra.text.find import is_utf8
 
 STOPPED = 130
 """The exit code that Typer gives to Ctrl-C."""
@@ -98,9 +100,20 @@ def about(
     """
 
 
+def check_words(words: list[str]) -> None:
+    """Refuse what is not UTF-8: no label file, page or report can hold it."""
+    for word in words:
+        if not is_utf8(word):
+            raise InputError(f"{word!r} is not UTF-8. Rename the file, or type it again.")
+
+
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its number
+            stream.reconfigure(errors="backslashreplace")
     try:
+        check_words(sys.argv[1:])
         app()
     except AspectraError as error:
         print(f"aspectra: {error}", file=sys.stderr)

@@ -92,6 +92,8 @@ def make_service(run: Path | None, options: ServeOptions) -> Service:
     if source is None or (run and options.onnx):
         raise typer.BadParameter("Give the run's folder or --onnx, one of them.", param_hint="RUN")
     show.check_model(options.model)
+    if options.token and not options.token.isascii():
+        raise InputError("The token must be plain letters, digits and signs (ASCII); HTTP has no others.")
     local = is_loopback(options.host)
     if not (local or options.token or options.open_):
         raise InputError(

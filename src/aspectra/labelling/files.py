@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from aspectra import rundir
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import InputError, MapError
+from aspectra.errors import InputError, MapError, RunError
 from aspectra.labelling.labeller import Labeller, choose_model, load
 from aspectra.labelling.onnx import beside
 from aspectra.labelling.places import list_names, local_copy, whole_file
@@ -146,7 +147,7 @@ class Plan:
                 path.write_text(json.dumps(about) + "\n", encoding="utf-8")
             return
         with local_copy(place) as path:
-            before = rundir.read_json(path)
+            before = read_about(path)
         changed = [name for name in {**about, **before} if before.get(name) != about.get(name)]
         if changed:
             raise InputError(
@@ -167,8 +168,17 @@ class Plan:
                 rows = write_parquet(chosen, temporary)
                 skipped, notes = source.skipped.summary(), list(labeller.notes)
                 return FileResult(place, rows, answers[NOT_REVIEW], skipped, notes=notes)
-        except InputError as error:
+        except (InputError, RunError) as error:
             return FileResult(place, problem=str(error))
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """Read what the labels of a folder were made with; nothing fits a file that cannot be read."""
+    try:
+        found = rundir.read_json(path)
+    except RunError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def labeller_fingerprint(path: Path, model: str | None) -> str:

@@ -95,6 +95,7 @@ def label_with_ray(plan: Plan, places: list[str], address: str | None, count: Co
     """Label the inputs on all CPUs of a cluster, or on its GPUs if an encoder labels."""
     if not places:
         return
+    plan.load()  # a run that cannot be used is told here, before a cluster is started
     with connected(address) as ray:
         resources = ray.cluster_resources()
         gpus = (

@@ -33,11 +33,18 @@ def find_files(patterns: list[str]) -> list[Path]:
         for path in map(Path, matches):
             found += files_in(path) if path.is_dir() else [path]
     for path in found:
+        if not is_utf8(str(path)):
+            raise InputError(f"The name of {path} is not UTF-8. Rename the file.")
         if kind(path) not in FORMATS:
             raise InputError(f"The format of {path} is unknown. {KNOWN}")
         if not (path.is_file() or path.is_fifo()):
             raise InputError(f"{path} is not a file. Save the reviews in a file first.")
     return [kept_pipe(path) if path.is_fifo() else path for path in found]
+
+
+def is_utf8(text: str) -> bool:
+    """Tell whether a word of the command line, or a name on the disk, was valid UTF-8."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def files_in(folder: Path) -> list[Path]:
