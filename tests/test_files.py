@@ -87,7 +87,7 @@ def test_another_model_is_not_mixed_in(
     aspectra: Aspectra, run: Path, own_run: Path, inputs: Path, tmp_path: Path
 ) -> None:
     aspectra("label", run, inputs, "-o", f"{tmp_path}/out/")
-    aspectra("map", own_run, "--aspects", "Taste,Price", "--replace", "-q")
+    aspectra("map", own_run, "--aspects", "Taste,Price", "--encoder", "none", "--replace", "-q")
     answer = aspectra("label", own_run, inputs, "-o", f"{tmp_path}/out/")
     assert answer.code == 1
     assert "holds labels made with another model. Choose another -o, or empty it." in answer.err

@@ -10,9 +10,9 @@ from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
 from aspectra.scores import Gold
-from aspectra.studio.actions import add, delete, rename
+from aspectra.studio.actions import add, apply, delete, rename
 from aspectra.studio.opening import Opening, open_studio
-from aspectra.studio.state import MapState
+from aspectra.studio.state import MapState, difference
 from aspectra.studio.suggester import PageSuggester, Sample
 from aspectra.topicmap.agree import map_path
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
@@ -66,6 +66,24 @@ def test_a_fixed_suggestion_comes_first_as_long_as_its_aspect_is_there(detector:
     assert suggester(with_price)[0] == fixed[0]
     without, _ = delete(with_price, {"name": "Price"})
     assert suggester(without) == suggester(state)
+
+
+def test_suggestions_learn_from_choices_when_asked(detector: AspectDetector) -> None:
+    suggester, state = PageSuggester(detector, words_of(detector), None), state_of(detector, "Taste", "Noise")
+    before = suggester(state)
+    topic = next(one.topic for one in before if one.aspect == "Taste")
+    decided, *_ = apply(state, {"kind": "assign", "choices": {topic: "Noise"}}, "Ada", suggester)
+    assert suggester(decided) == before
+    assert suggester.can_learn(decided)
+    learnt, said, _ = apply(decided, {"kind": "suggest"}, "Ada", suggester)
+    assert "1 choice" in said
+    assert not suggester.can_learn(learnt)
+    assert (
+        suggester(learnt)[topic].confidence < before[topic].confidence
+    )  # some of its segments are Noise now
+    assert learnt.patched(difference(learnt, decided)["after"]) == decided
+    with pytest.raises(MapError, match="Decide some topics first"):
+        apply(state, {"kind": "suggest"}, "Ada", suggester)
 
 
 def test_an_unknown_aspect_gets_no_suggestion_and_a_note(detector: AspectDetector) -> None:

@@ -360,6 +360,19 @@ def test_an_aspect_that_nothing_speaks_of_is_said_on_the_page(open_page: Callabl
     expect(page.locator("#aspects")).to_contain_text("Nothing speaks of xqz")
 
 
+def test_suggestions_learn_from_choices_on_request(open_page: Callable[..., OpenPage]) -> None:
+    here = open_page(aspects=("Taste", "Noise"))
+    page = here.open()
+    again = page.get_by_role("button", name="Suggest again from 1 choice")
+    expect(again).to_have_count(0)
+    page.keyboard.press("1")
+    here.settle(page)
+    again.click()
+    here.settle(page)
+    expect(again).to_have_count(0)
+    assert page.errors == []
+
+
 def test_a_topic_can_be_called_no_review(open_page: Callable[..., OpenPage]) -> None:
     here = open_page()
     page = here.open()

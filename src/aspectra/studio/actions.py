@@ -100,7 +100,8 @@ def rename(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
     hues = {(new if name == old else name): hue for name, hue in state.hues.items()}
     aliases = {**state.aliases, state.first_names()[old]: new}
     aliases = {first: present for first, present in aliases.items() if first != present}
-    return MapState(topic_map, hues, aliases, state.notes, described), f"{old} renamed to {new}"
+    changed = MapState(topic_map, hues, aliases, state.notes, described, state.learnt)
+    return changed, f"{old} renamed to {new}"
 
 
 def delete(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
@@ -115,7 +116,9 @@ def delete(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
     hues = {kept: hue for kept, hue in state.hues.items() if kept != name}
     aliases = {first: present for first, present in state.aliases.items() if present != name}
     topic_map = dataclasses.replace(state.topic_map, aspects=aspects, choices=choices)
-    return MapState(topic_map, hues, aliases, state.notes, described), f"{name} deleted"
+    first = state.first_names()[name]
+    learnt = {topic: aspect for topic, aspect in state.learnt.items() if aspect != first}
+    return MapState(topic_map, hues, aliases, state.notes, described, learnt), f"{name} deleted"
 
 
 def describe(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
@@ -127,6 +130,15 @@ def describe(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
     if said:
         described[name] = said
     return dataclasses.replace(state, described=described), f"{name} described"
+
+
+def suggest_again(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
+    """Let suggestions for open topics learn from what is decided now."""
+    decided = state.decided()
+    if not decided:
+        raise MapError("Decide some topics first: there is nothing new to learn from.")
+    said = f"suggested again from {len(decided)} choice{'s' * (len(decided) > 1)}"
+    return dataclasses.replace(state, learnt=decided), said
 
 
 def move(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
@@ -148,7 +160,7 @@ def recolour(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
 
 ASPECT_ACTIONS: dict[str, Callable[[MapState, dict[str, Any]], tuple[MapState, str]]] = {
     "add": add, "rename": rename, "delete": delete, "move": move, "colour": recolour,
-    "describe": describe,
+    "describe": describe, "suggest": suggest_again,
 }  # fmt: skip
 
 

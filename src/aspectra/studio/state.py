@@ -26,6 +26,7 @@ class MapState:
     """`hues` are the aspects' colours, `aliases` maps an aspect's first name to its present one.
 
     `described` is what a person says of aspects beside their names: name → {about, words, examples}.
+    `learnt` are the choices that suggestions were last learnt from: topic → the aspect's first name.
     """
 
     topic_map: TopicMap
@@ -33,6 +34,7 @@ class MapState:
     aliases: dict[str, str]
     notes: dict[int, str]
     described: dict[str, Description] = field(default_factory=dict)
+    learnt: dict[int, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, topic_map: TopicMap, said: Iterable[Aspect] = ()) -> MapState:
@@ -49,6 +51,11 @@ class MapState:
         back = {present: first for first, present in self.aliases.items()}
         return {name: back.get(name, name) for name in self.topic_map.aspects}
 
+    def decided(self) -> dict[int, str | None]:
+        """Return what a person decided: topic → the aspect's first name, None if it is unmapped."""
+        first = self.first_names()
+        return {one.topic: first.get(one.aspect or "") for one in self.topic_map.choices if one.by_person}
+
     def aspects(self) -> tuple[Aspect, ...]:
         """Return the present aspects with what is said of them, for aspects.toml."""
         names = self.topic_map.aspects
@@ -56,8 +63,13 @@ class MapState:
 
     def beside_map(self) -> dict[str, Any]:
         """Return what is not part of the map, as JSON values."""
-        notes = {str(topic): text for topic, text in self.notes.items()}
-        return {"hues": self.hues, "aliases": self.aliases, "notes": notes, "described": self.described}
+        notes, learnt = (
+            {str(topic): text for topic, text in part.items()} for part in (self.notes, self.learnt)
+        )
+        return {
+            "hues": self.hues, "aliases": self.aliases, "notes": notes, "described": self.described,
+            "learnt": learnt,
+        }  # fmt: skip
 
     def patched(self, parts: dict[str, Any]) -> MapState:
         """Return the state with some of its parts, as JSON values, replaced."""
@@ -65,15 +77,17 @@ class MapState:
         for values in parts.get("choices", ()):
             choices[values["topic"]] = Choice.from_dict(values)
         aspects = tuple(parts.get("aspects", self.topic_map.aspects))
-        notes = self.notes
-        if "notes" in parts:
-            notes = {int(topic): text for topic, text in parts["notes"].items()}
+        notes, learnt = (
+            {int(topic): text for topic, text in parts[name].items()} if name in parts else before
+            for name, before in (("notes", self.notes), ("learnt", self.learnt))
+        )
         return MapState(
             dataclasses.replace(self.topic_map, aspects=aspects, choices=tuple(choices)),
             dict(parts.get("hues", self.hues)),
             dict(parts.get("aliases", self.aliases)),
             notes,
             dict(parts.get("described", self.described)),
+            learnt,
         )
 
 

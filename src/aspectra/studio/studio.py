@@ -133,7 +133,7 @@ class Studio:
             "own_labels": None if self.own is None else len(self.own), "enough_labels": FIRST_ESTIMATE,
             "random_labels": sum(drawn == RANDOM for *_, drawn in self.own or ()),
             "shares": self.label_shares(), "notes": self.suggester.notes(state), "described": state.described,
-            "agreement": self.agreement(),
+            "agreement": self.agreement(), "can_learn": self.suggester.can_learn(state),
         }  # fmt: skip
 
     def label_shares(self) -> dict[str, float]:

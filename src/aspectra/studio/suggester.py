@@ -25,7 +25,7 @@ class PageSuggester:
     """Suggests an aspect per topic for a `MapState`, under the aspects' present names.
 
     Suggestions are made for the aspects' first names, so renaming an aspect changes none. Those for the last
-    sets of aspects are kept. `fixed` ones come before those made here.
+    sets of aspects are kept. `fixed` ones come before those made here, until a person asks for new ones.
     """
 
     def __init__(
@@ -39,12 +39,14 @@ class PageSuggester:
         if gold:
             labelled = LabelledSegments(detector.topic_probabilities(list(gold.texts)), gold.aspects)
         self.fixed = {one.topic: one for one in fixed}
+        self.by_names = labelled is None
 
         @lru_cache(16)
-        def suggest_for(aspects: tuple[Aspect, ...]) -> Suggested:
+        def suggest_for(aspects: tuple[Aspect, ...], learnt: tuple[tuple[int, str | None], ...]) -> Suggested:
             by_names = sample() if labelled is None and aspects else None
+            given = (detector.topics_, aspects, by_names, labelled, detector.seed)
             try:
-                return suggest(detector.topics_, aspects, by_names, labelled, detector.seed, strict=False)
+                return suggest(*given, strict=False, choices=dict(learnt))
             except InputError as error:  # nothing is known of any aspect
                 return dataclasses.replace(suggest(detector.topics_, (), None), notes=(str(error),))
 
@@ -54,7 +56,12 @@ class PageSuggester:
         """Return what is suggested for the present aspects, under their first names."""
         first = state.first_names()
         names = [name for name in state.topic_map.aspects if name != GENERAL]
-        return self.suggest_for(tuple(to_aspect(first[name], state.described.get(name)) for name in names))
+        aspects = tuple(to_aspect(first[name], state.described.get(name)) for name in names)
+        return self.suggest_for(aspects, tuple(state.learnt.items()))
+
+    def can_learn(self, state: MapState) -> bool:
+        """Tell whether a person has decided topics that suggestions have not been learnt from."""
+        return self.by_names and state.decided() != state.learnt
 
     def notes(self, state: MapState) -> list[str]:
         """Say which aspects nothing speaks of, and what to do."""
@@ -64,7 +71,7 @@ class PageSuggester:
         present = {name: now for now, name in state.first_names().items()}
         result = []
         for new in self.found(state).suggestions:
-            one = self.fixed.get(new.topic, new)
+            one = new if state.learnt else self.fixed.get(new.topic, new)
             if not all(name in present for name in spoken(one)):  # an aspect was deleted
                 one = new
             aspect = None if one.aspect is None else present.get(one.aspect)

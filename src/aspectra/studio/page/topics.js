@@ -2,7 +2,7 @@
 
 import { aspectText, byId, dot, fill, h, hueOf, percent } from "./dom.js";
 import { acceptClear, clearOnes } from "./keys.js";
-import { go, ordered, store, update, visible } from "./store.js";
+import { act, go, ordered, store, update, visible } from "./store.js";
 
 const words = (topic, n) => topic.keywords.slice(0, n).map(([word]) => word).join(" ");
 
@@ -37,7 +37,12 @@ export function drawTopics() {
   const scrolled = byId("topics").querySelector(".list")?.scrollTop ?? 0;
   const clear = store.run.read_only ? [] : clearOnes();
   const accept = clear.length > 1 ? h("button", { class: "accept-all", "data-key": "accept all", onclick: acceptClear }, `Accept ${clear.length} clear suggestions`) : null;
-  fill(byId("topics"), h("header", {}, h("h2", {}, "Topics"), orders), filters, list, accept);
+  const decided = choices.length - open;
+  const again = store.state.can_learn && decided && open && !store.run.read_only ? h("button", {
+    class: "accept-all", "data-key": "suggest again", disabled: store.saving ? "" : null, onclick: () => act({ kind: "suggest" }),
+    title: "Learn from your choices, and suggest anew for the open topics",
+  }, `Suggest again from ${decided} ${decided === 1 ? "choice" : "choices"}`) : null;
+  fill(byId("topics"), h("header", {}, h("h2", {}, "Topics"), orders), filters, list, accept, again);
   list.scrollTop = scrolled;
   const current = list.querySelector("[aria-current]");
   if (current && (current.offsetTop < list.scrollTop || current.offsetTop + current.offsetHeight > list.scrollTop + list.clientHeight)) {
