@@ -23,12 +23,13 @@ from aspectra.encoder.pretrained import load_encoder
 from aspectra.sentiment.learn import probabilities
 from aspectra.sentiment.model import SentimentModel, in_context
 from aspectra.sentiment.opinions import train
+from aspectra.sentiment.rated import DRAWN, both_sides
 from aspectra.text.segment import split_reviews
 
 DOMAINS = ("tv", "boots", "bluetooth", "bags_and_cases")
 CORPUS = {"restaurants": "restaurants_reviews"}
 MOST = 3_000
-RATED_REVIEWS = 8_000
+RATED_REVIEWS = DRAWN
 SIGNS = {"-": -1, "0": 0, "+": 1}
 POLARITIES = {"negative": -1, "neutral": 0, "positive": 1}
 
@@ -98,8 +99,9 @@ def rated_segments(data: Path, most: int) -> tuple[pl.Series, np.ndarray, np.nda
     """Return clauses of rated TV reviews, each one's review, and the reviews' ratings from 0 to 1."""
     reviews = rated_reviews(data)
     drawn = reviews.sample(min(len(reviews), most), seed=1)
-    segments = split_reviews(drawn["text"], "clause")
-    return segments["text"], segments["review"].to_numpy(), (drawn["rating"].to_numpy() - 1) / 4
+    rated = both_sides(drawn.select("text", rating=(pl.col("rating") - 1) / 4))
+    segments = split_reviews(rated["text"], "clause")
+    return segments["text"], segments["review"].to_numpy(), rated["rating"].to_numpy()
 
 
 def domain_model(data: Path, domain: str, kept: KeptEncoder, rated: int) -> SentimentModel:
@@ -169,7 +171,7 @@ def vader(texts: Sequence[str]) -> np.ndarray:
 def main(
     data: Annotated[Path, typer.Option(help="Folder with the published sets.")],
     home: Annotated[Path, typer.Option(help="Folder for encoded texts.")],
-    rated: Annotated[int, typer.Option(help="Learn from so many rated TV reviews.")] = RATED_REVIEWS,
+    rated: Annotated[int, typer.Option(help="Draw so many rated TV reviews to learn from.")] = RATED_REVIEWS,
 ) -> None:
     """Print a table of polarity, then accuracy on restaurants."""
     kept = KeptEncoder(home)

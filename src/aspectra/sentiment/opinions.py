@@ -26,9 +26,9 @@ NOUNS_EACH = 4
 ENCODER_POWER = 2.0
 CERTAIN = 0.9
 """Probability of its own class that a sentence of sentences.toml is taught with."""
-SENTENCE_WEIGHT, PHRASE_WEIGHT = 1.5, 0.3
+SENTENCE_WEIGHT, PHRASE_WEIGHT = 1.5, 1.0
 PHRASES = (3000, 4000, 1500)
-"""How many frequent words, pairs and triples the encoder reads; of each at most half as many as segments."""
+"""How many frequent words, pairs and triples the encoder reads; of each at most as many as segments."""
 LEAST_FREQUENT = 3
 
 
@@ -63,7 +63,7 @@ def frequent_phrases(texts: pl.Series) -> list[str]:
         kept = counts.filter(pl.col("count") >= LEAST_FREQUENT).sort(
             "count", "text", descending=[True, False]
         )
-        found += kept["text"].head(min(most, len(texts) // 2)).to_list()
+        found += kept["text"].head(min(most, len(texts))).to_list()
     return found
 
 

@@ -24,7 +24,8 @@ from aspectra.text.rows import Skipped
 from aspectra.text.segment import split_reviews
 from aspectra.text.write import write_frames
 
-MOST_REVIEWS = 8_000
+MOST_REVIEWS, DRAWN = 8_000, 24_000
+"""Kept in the run, and drawn before: of these as many below the middle of the scale as above it are kept."""
 LEAST_REVIEWS = 30
 MOSTLY = 0.5
 LEAST_TO_COMPARE = 100
@@ -116,7 +117,7 @@ def find_rated(source: Any, ratings: Any, language: str, seed: int) -> RatedRevi
 
 def collect_rated(source: Rows, wanted: str | None, language: str, seed: int = 0) -> RatedReviews:
     """Find the rating column and draw a sample of rated reviews; `wanted` names the column."""
-    sample, seen, column = Reservoir(MOST_REVIEWS), 0, None
+    sample, seen, column = Reservoir(DRAWN), 0, None
     for number, frame in enumerate(source.batches()):
         if number == 0:
             column = find_rating_column(
@@ -150,7 +151,15 @@ def judged(rows: pl.DataFrame, column: str, language: str) -> RatedReviews:
     note = f"Sentiment is learnt from the ratings in column {column!r} ({scale}), too."
     if there < MOSTLY:
         note += f" Only {there:.0%} of the reviews have one."
-    return RatedReviews(frame, column, note)
+    return RatedReviews(both_sides(frame), column, note)
+
+
+def both_sides(frame: pl.DataFrame) -> pl.DataFrame:
+    """Keep at most MOST_REVIEWS: those below the middle as far as they go, then as many of the others."""
+    low = frame.filter(pl.col("rating") < 0.5).head(MOST_REVIEWS // 2)
+    high = frame.filter(pl.col("rating") > 0.5).head(MOST_REVIEWS - len(low))
+    middle = frame.filter(pl.col("rating") == 0.5).head(MOST_REVIEWS - len(low) - len(high))
+    return pl.concat([low, middle, high])
 
 
 def unused(column: str, why: str) -> str:
