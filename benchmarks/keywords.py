@@ -38,7 +38,7 @@ def lda(detector: AspectDetector, seed: int) -> list[float]:
     if len(rows) > SAMPLE:
         rows = np.sort(np.random.default_rng(detector.seed).choice(rows, SAMPLE, replace=False))
     sample, n_words = detector.corpus_.tokens.select(rows), len(detector.vocabulary_)
-    model = LdaTopics().learn(detector, seed)
+    model = LdaTopics().learn(detector.fitted_, seed)
     beta = model.transform(counts_of(sample, n_words))
     counted = np.bincount(beta.argmax(1), minlength=beta.shape[1]) / len(beta) >= LEAST
     probable = np.argsort(-model.components_, axis=1)[:, :N_KEYWORDS]

@@ -179,6 +179,22 @@ def test_topics_are_shown_with_share_coherence_keywords_and_a_typical_segment(
     )
 
 
+def test_topics_by_aspect_stand_behind_their_aspect_with_general_last(
+    aspectra: Aspectra, run: Path, detector: AspectDetector
+) -> None:
+    lines = aspectra("topics", run, "--by", "aspect").out.splitlines()
+    first = {line.split()[0]: number for number, line in enumerate(lines) if line.strip()}
+    assert first["Noise"] < first["Taste"] < first["General"] < first["unmapped"]
+    noise = max((detector.topics_.items[topic] for topic in range(4, 8)), key=lambda item: item.share)
+    assert " ".join(noise.keywords[:6]) in lines[first["Noise"]]
+
+
+def test_topics_are_shown_by_topic_or_by_aspect_only(aspectra: Aspectra, run: Path) -> None:
+    answer = aspectra("topics", run, "--by", "colour")
+    assert answer.code == 1
+    assert "--by must be one of topic, aspect, got 'colour'" in answer.err
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_labels_are_those_of_the_detector_beside_the_carried_columns(
     aspectra: Aspectra, run: Path, detector: AspectDetector, reviews: Path, tmp_path: Path, kind: str

@@ -16,7 +16,7 @@ from aspectra.bench.systems.baselines import KMeansTopics
 from aspectra.bench.systems.curve import BOTH, DOUBTFUL, LOGISTIC, RANDOM, TEACHER, LabelsPoint
 from aspectra.bench.systems.labelled import LogisticOnDev
 from aspectra.bench.systems.names import LinearSystem, ZeroShot
-from aspectra.bench.systems.ours import StudentSystem, TeacherSystem
+from aspectra.bench.systems.ours import PAPER_STUDENT, PAPER_TEACHER, StudentSystem, TeacherSystem
 from aspectra.labelling.labeller import load
 from aspectra.student.distill import distill
 
@@ -66,6 +66,18 @@ def test_a_student_is_scored_with_and_without_its_teacher(task: Task, encoder: s
     alone = examine(StudentSystem(settings={**student(encoder).settings, "teacher_weight": 0.0}), task)
     assert both["test"]["f1_micro"] > alone["test"]["f1_micro"]
     assert sum(both["facts"]["learnt"].values()) <= 400
+
+
+def test_the_student_as_published_learns_hard_labels_of_a_teacher_of_its_own(
+    task: Task, encoder: str
+) -> None:
+    filters = {"general_entropy": 9.0, "aspect_entropy": 9.0}  # a short fit is certain of nothing
+    settings = {**PAPER_STUDENT, **filters, **student(encoder).settings}
+    system = replace(SYSTEMS["sscls-paper"], settings=settings, teacher={**PAPER_TEACHER, "n_topics": 10})
+    assert system.config(task)["fit"]["n_topics"] == 10
+    assert system.config(task)["student"]["sharpness"] == 1000
+    answers = system.fit(task).probabilities(TEXTS)
+    np.testing.assert_allclose(answers.sum(1), 1, atol=1e-5)
 
 
 def test_dev_labels_reach_the_student_that_learns_from_them(task: Task, encoder: str) -> None:

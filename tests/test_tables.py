@@ -17,7 +17,9 @@ from aspectra.errors import InputError
 
 def outcome(name: str, seed: int, f1: float, set_name: str = "citysearch", **more: Any) -> Outcome:
     aspects = ["Ambience", "Food", "Staff"]
-    test = {**dict.fromkeys(tables.FIGURES, f1), "aspects": aspects, "per_aspect": [{"f1": f1}] * 3}
+    parts = dict.fromkeys(("precision", "recall", "f1"), f1)
+    weighted = {f"{part}_weighted": f1 for part in parts}
+    test = {**dict.fromkeys(tables.FIGURES, f1), **weighted, "aspects": aspects, "per_aspect": [parts] * 3}
     curve = [[0.5, f1 + 0.05], [1.0, f1]]
     facts = {"attention": [[list("abc"), [0.2, None, 0.8]]] * 3}
     values = {
@@ -25,6 +27,7 @@ def outcome(name: str, seed: int, f1: float, set_name: str = "citysearch", **mor
         "dev": test,
         "coverage": curve,
         "facts": facts,
+        "cost": {"fit_seconds": 10.0 * seed, "shared_seconds": 5.0, "peak_gb": 0.5},
         "stand_in": SETS[set_name].stand_in,
         **more,
     }
@@ -61,7 +64,7 @@ def test_a_cell_that_failed_for_some_seeds_says_so() -> None:
 
 
 def test_a_stand_in_corpus_is_marked() -> None:
-    head, detail = tables.quality_grids([outcome("teacher", 0, 0.5, "boots")])
+    head, _, detail = tables.quality_grids([outcome("teacher", 0, 0.5, "boots")])
     assert head.header == ["system", "boots*"]
     assert any(note.startswith("* boots: low-resource") for note in head.notes)
     assert detail.title.startswith("Boots*")
@@ -73,10 +76,25 @@ def test_a_set_without_test_says_so() -> None:
     assert any(note.startswith("(dev): without a test set") for note in head.notes)
 
 
-def test_f1_by_aspect_stands_beside_table_4() -> None:
-    grid = tables.aspect_grid(OUTCOMES, SETS["citysearch"])
-    assert grid.header == ["system", "Ambience", "Food", "Staff"]
-    assert ["SSCL (map by hand) †", "82.4", "93.1", "81.7"] in grid.rows
+def test_precision_and_recall_by_aspect_stand_beside_table_4() -> None:
+    grid = tables.precision_grid(OUTCOMES, SETS["citysearch"])
+    assert grid.header[:4] == ["system", "Ambience P", "Ambience R", "Ambience F"]
+    rows = {row[0]: row[1:] for row in grid.rows}
+    published = "79.1 86.1 82.4 91.7 94.6 93.1 88.4 75.9 81.7 88.8 88.7 88.6"
+    assert " ".join(rows["SSCL (map by hand) †"]) == published
+    assert rows["teacher (dev map)"] == ["89.0 ±1.4"] * 12
+
+
+def test_f1_by_aspect_of_a_product_set() -> None:
+    grid = tables.aspect_grid([outcome("teacher", 0, 0.5, "boots")], SETS["boots"])
+    assert grid.rows == [["teacher (dev map)", "50.0", "50.0", "50.0"]]
+
+
+def test_the_cost_of_a_fit_is_that_of_its_dearest_seed() -> None:
+    failed = Outcome("citysearch", "mate", 0, {"error": "No.", "stand_in": ""})
+    rows = dict(tables.cost_grid([*OUTCOMES, failed]).rows)
+    assert rows["teacher (dev map)"] == "15 s · 0.5"
+    assert rows["MATE (30 seed words)"] == tables.NOTHING
 
 
 def test_an_ablation_shows_test_dev_and_what_was_published() -> None:
@@ -129,6 +147,7 @@ def test_results_are_written_as_json_markdown_and_figures(tmp_path: Path) -> Non
         "teacher",
     ]
     assert "figures/f1-per-set.png" in (tmp_path / "quality.md").read_text()
+    assert (tmp_path / "figures/f1-by-seconds.svg").exists()
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".png", ".svg"}
 
 

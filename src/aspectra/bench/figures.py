@@ -13,7 +13,8 @@ from aspectra.bench.ablations import Ablation
 from aspectra.bench.growth import STAGES, exponent
 from aspectra.bench.runner import Outcome
 from aspectra.bench.sets import SETS
-from aspectra.bench.tables import distinct, marked, spread, test_figure, title, values_of
+from aspectra.bench.systems import SYSTEMS
+from aspectra.bench.tables import distinct, marked, seconds_of, spread, test_figure, title, values_of
 from aspectra.disk import atomic_path
 from aspectra.errors import InputError
 
@@ -124,6 +125,34 @@ def draw_published(panel: Any, one: str) -> None:
         panel.axvline(
             best, color=PAPER, linestyle=":", linewidth=1.6, label="published: best SSCLS (student)"
         )
+
+
+def draw_times(outcomes: Sequence[Outcome], folder: Path) -> str:
+    """Draw one panel per set: F1 against the seconds of a fit; colours say what a system is told."""
+    sets, systems = distinct(one.set for one in outcomes), distinct(one.name for one in outcomes)
+    told = distinct(SYSTEMS[name].supervision if name in SYSTEMS else "" for name in systems)
+    figure, panels = plotting().subplots(
+        1, len(sets), figsize=(1.2 + 4.2 * len(sets), 4.6), squeeze=False, layout="constrained"
+    )
+    for panel, one in zip(panels[0], sets, strict=True):
+        for name in systems:
+            costs = [
+                row.values["cost"]
+                for row in outcomes
+                if (row.set, row.name) == (one, name) and "cost" in row.values
+            ]
+            values = values_of(outcomes, one, name, test_figure(SETS[one].headline))
+            if costs and values:
+                kind = SYSTEMS[name].supervision if name in SYSTEMS else ""
+                x, y = max(max(map(seconds_of, costs)), 0.1), spread(values)[0]
+                panel.plot(x, y, "o", color=COLOURS[told.index(kind) % len(COLOURS)], label=kind)
+                panel.annotate(name, (x, y), (4, 3), textcoords="offset points", fontsize=7)
+        panel.set_xscale("log")
+        panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
+        panel.set_xlabel("seconds of a fit")
+    panels[0][0].set_ylabel("F1 on test, %")
+    add_legend(figure, panels[0], len(told))
+    return save(figure, folder, "f1-by-seconds")
 
 
 def draw_coverage(outcomes: Sequence[Outcome], folder: Path) -> str:

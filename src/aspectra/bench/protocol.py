@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -23,9 +24,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from aspectra import rundir
+from aspectra.bench.processes import peak_gb, reset_peak
 from aspectra.bench.sets import BenchmarkSet, Read, Seeds
 from aspectra.bench.versions import fit_key
 from aspectra.detector import AspectDetector
+from aspectra.fitting import STAGES, Fitted
 from aspectra.labelling.evaluate import SegmentLabeller
 from aspectra.progress import Progress, quiet
 from aspectra.scores import Gold, Scores, score
@@ -33,8 +36,13 @@ from aspectra.topicmap.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
 
-NAMES, SEED_WORDS, DEV_MAP, LABELS = "names", "5 seed words", "dev map", "labels"
+NAMES, SEED_WORDS, MANY_SEEDS = "names", "5 seed words", "30 seed words"
+DEV_MAP, LABELS = "dev map", "labels"
 """What a system is told of the aspects. A dev map is made with dev's labels, which it does not learn from."""
+FEW_SEEDS = 5
+SECONDS = "seconds.json"
+WORDS = ("prepare", "vectors")
+"""The stages of the shared fit that give segments and word vectors."""
 
 
 class ProtocolError(Exception):
@@ -71,9 +79,14 @@ class Task:
         return tuple(sorted(set().union(*self.dev.aspects)))
 
     @cached_property
-    def seed_words(self) -> Seeds:
-        """Return five words for each aspect, for systems that are told some."""
+    def weighted_seeds(self) -> Seeds:
+        """Return all seed words of the set, 30 for each aspect of a published one, with their weights."""
         return self.bench.read_seeds(self.data)
+
+    @property
+    def seed_words(self) -> dict[str, tuple[str, ...]]:
+        """Return five words for each aspect."""
+        return {aspect: tuple(words)[:FEW_SEEDS] for aspect, words in self.weighted_seeds.items()}
 
     @property
     def run(self) -> Path:
@@ -91,13 +104,38 @@ class Task:
         return {}
 
     @cached_property
+    def costs(self) -> Costs:
+        return Costs()
+
+    @property
     def teacher(self) -> AspectDetector:
         """The fit with the set's own settings, mapped by dev; fitted once, later read from its folder."""
+        self.costs.used.update(STAGES)
+        return self.mapped_fit
+
+    @property
+    def words(self) -> Fitted:
+        """The first half of that fit, for other models: segments, vocabulary and word vectors."""
+        self.costs.used.update(WORDS)
+        return self.shared_fit.fitted_
+
+    @cached_property
+    def shared_fit(self) -> AspectDetector:
+        """Fit, and keep how long each stage took; a system pays for the stages that it uses."""
+        clock, began = StageClock(self.progress), time.perf_counter()
         config = self.bench.config(self.seed)
         fitted = AspectDetector(**config.to_dict()).fit(
-            self.bench.reviews(self.data), run=self.run, progress=self.progress
+            self.bench.reviews(self.data), run=self.run, progress=clock
         )
-        return fitted.suggest_map(dev=self.dev)
+        if not (self.run / SECONDS).exists():
+            rundir.write_json(self.run / SECONDS, clock.seconds)
+        self.costs.stages = dict(rundir.read_json(self.run / SECONDS))
+        self.costs.elsewhere += time.perf_counter() - began
+        return fitted
+
+    @cached_property
+    def mapped_fit(self) -> AspectDetector:
+        return self.shared_fit.suggest_map(dev=self.dev)
 
     def probabilities(self, labeller: SegmentLabeller, texts: Sequence[str]) -> np.ndarray:
         """Label segments and return N×A in the order of the task's aspects, which is not a map's order."""
@@ -109,8 +147,9 @@ class Task:
     def variant(self, settings: dict[str, Any]) -> AspectDetector:
         """Fit with other settings, on the stages of the shared fit that stay the same, and map by dev."""
         config = self.bench.config(self.seed, **settings)
-        if config == self.teacher.config:
+        if config == self.bench.config(self.seed):
             return self.teacher
+        _ = self.words  # the stages that stay the same
         with tempfile.TemporaryDirectory(dir=self.home) as folder:
             run = Path(folder) / "run"
             shutil.copytree(
@@ -135,6 +174,44 @@ def link_or_copy(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:  # a file system without hard links
         shutil.copy2(source, target)
+
+
+@dataclass
+class StageClock:
+    """Reports progress on, and keeps the seconds of every stage."""
+
+    progress: Progress
+    seconds: dict[str, float] = field(default_factory=dict)
+    began: dict[str, float] = field(default_factory=dict)
+
+    def __call__(self, stage: str, done: float) -> None:
+        self.began.setdefault(stage, time.perf_counter())
+        self.seconds[stage] = round(time.perf_counter() - self.began[stage], 2)
+        self.progress(stage, done)
+
+
+@dataclass
+class Costs:
+    """What a system pays for: its own seconds, and those of the shared fit's stages that it uses."""
+
+    stages: dict[str, float] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    elsewhere: float = 0.0
+    """Seconds of this process for the shared fit, which are not the system's own."""
+
+    def measure(self, fit: Callable[[], Frozen]) -> tuple[Frozen, dict[str, float]]:
+        """Fit a system; return it with its seconds and the peak memory in GB of the process meanwhile."""
+        self.used.clear()
+        reset_peak()
+        began, before = time.perf_counter(), self.elsewhere
+        frozen = fit()
+        own = time.perf_counter() - began - (self.elsewhere - before)
+        shared = sum(self.stages.get(stage, 0.0) for stage in self.used)
+        return frozen, {
+            "fit_seconds": round(own, 2),
+            "shared_seconds": round(shared, 2),
+            "peak_gb": round(peak_gb(), 3),
+        }
 
 
 class System(Protocol):

@@ -74,14 +74,21 @@ def quality_pictures(outcomes: Sequence[Outcome], folder: Path) -> dict[str, str
         "F1 per set: every seed, mean and spread, published values as lines": figures.draw_quality(
             outcomes, folder
         ),
+        "F1 against the seconds of a fit, a dot per system": figures.draw_times(outcomes, folder),
         "Accuracy when only the surest segments are answered": figures.draw_coverage(outcomes, folder),
     }
 
 
 def quality_markdown_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
-    """Return the terminal's tables and, for paper alone, F1 by aspect."""
-    sets = tables.distinct(one.set for one in outcomes)
-    return [*tables.quality_grids(outcomes), *(tables.aspect_grid(outcomes, SETS[one]) for one in sets)]
+    """Return the terminal's tables and, for paper alone, those by aspect."""
+    sets = [SETS[one] for one in tables.distinct(one.set for one in outcomes)]
+    by_aspect = (
+        tables.precision_grid(outcomes, one)
+        if one.name == "citysearch"
+        else tables.aspect_grid(outcomes, one)
+        for one in sets
+    )
+    return [*tables.quality_grids(outcomes), *by_aspect]
 
 
 def ablation_pictures(

@@ -188,7 +188,7 @@ def examine(system: System, task: Task) -> dict[str, Any]:
     """Fit with test sealed, freeze, then open test and score; without a test set, score on dev."""
     exam = task.exam()
     with exam.sealed():
-        frozen = system.fit(task)
+        frozen, cost = task.costs.measure(lambda: system.fit(task))
         on_dev = np.asarray(frozen.probabilities(task.dev.texts))
         dev = average_scores(gold_matrix(task.dev.aspects, task.aspects), on_dev.argmax(1), task.aspects)
     exam.freeze(frozen)
@@ -200,4 +200,5 @@ def examine(system: System, task: Task) -> dict[str, Any]:
         "dev": dev,
         "coverage": accuracy_at_shares(right, answers.max(1), COVERAGES),
         "facts": frozen.facts,
+        "cost": cost,
     }

@@ -25,8 +25,7 @@ SAMPLE = "sample"
 SAMPLE_REVIEWS, SAMPLE_GOLD = 1500, 600
 
 Read = Callable[[list[Path]], Gold]
-Seeds = dict[str, tuple[str, ...]]  # aspect -> words
-SEED_WORDS = 5
+Seeds = dict[str, dict[str, float]]  # aspect -> words and their weights, the best first
 
 
 @dataclass(frozen=True)
@@ -72,12 +71,6 @@ class BenchmarkSet:
         return FitConfig(**{**self.settings, **settings, "seed": seed})
 
 
-def first_words(path: Path, aspects: tuple[str, ...]) -> Seeds:
-    """Read a file of seed words; take the first ones of each aspect."""
-    found = datasets.load_seedwords(path, aspects)
-    return {aspect: tuple(words)[:SEED_WORDS] for aspect, words in found.items()}
-
-
 def oposum(
     name: str,
     title: str,
@@ -95,7 +88,7 @@ def oposum(
 
     def read_seeds(data: Path) -> Seeds:
         aspects = datasets.load_aspects(data / f"oposum/{domain}-dev.asp")
-        return first_words(data / f"seedwords/{domain}.{SEED_WORDS}.txt", aspects)
+        return datasets.load_seedwords(data / f"seedwords/{domain}.30-weights.txt", aspects)
 
     return BenchmarkSet(
         name=name,
@@ -129,8 +122,8 @@ ALL = (
         read_dev=datasets.load_semeval,
         read_test=lambda paths: datasets.load_citysearch(paths[0].parent),
         settings={"n_topics": TOPICS},
-        read_seeds=lambda data: first_words(
-            data / "seedwords/citysearch.30.txt", ("Staff", "Ambience", "Food")
+        read_seeds=lambda data: datasets.load_seedwords(
+            data / "seedwords/citysearch.30-weights.txt", ("Staff", "Ambience", "Food")
         ),
         examples=(
             "the waiter forgot our drinks and never apologized",
@@ -189,7 +182,7 @@ ALL = (
         read_dev=only_file,
         read_test=only_file,
         settings={"n_topics": 30, "min_count": 5, "vector_size": 64, "steps": 600, "warmup": 100},
-        read_seeds=lambda data: {aspect: tuple(words)[:SEED_WORDS] for aspect, words in SEEDS.items()},
+        read_seeds=lambda data: {aspect: dict.fromkeys(words, 1.0) for aspect, words in SEEDS.items()},
         stand_in="made-up reviews, to try the benchmark",
         examples=(
             "the pump is so loud that it wakes the house",

@@ -130,7 +130,7 @@ def quality_grids(outcomes: Sequence[Outcome]) -> list[Grid]:
         rows,
     )
     head.notes.extend([*set_notes(outcomes, sets), *failures(outcomes)])
-    return [head, *(set_grid(outcomes, SETS[one], systems) for one in sets)]
+    return [head, cost_grid(outcomes), *(set_grid(outcomes, SETS[one], systems) for one in sets)]
 
 
 def published_rows(sets: Sequence[str]) -> list[list[str]]:
@@ -171,12 +171,65 @@ def aspect_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet) -> Grid:
         [title(name), *(shown(outcomes, bench.name, name, take(place)) for place in range(len(aspects)))]
         for name in distinct(one.name for one in own)
     ]
-    if bench.name == "citysearch":
-        rows += [
-            [published_title(name), *(f"{row[aspect]:.1f}" for aspect in aspects)]
-            for name, row in published.CITYSEARCH_ASPECTS.items()
-        ]
     return Grid(f"{marked(outcomes, bench.name, bench.title)}, F1 by aspect", ["system", *aspects], rows)
+
+
+PARTS = {"P": "precision", "R": "recall", "F": "f1"}
+
+
+def precision_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet) -> Grid:
+    """Return precision, recall and F1 of each aspect and their weighted means: the paper's Table 4."""
+    own = [one for one in outcomes if one.set == bench.name and not one.error]
+    aspects: list[str] = own[0].values["test"]["aspects"] if own else []
+
+    def take(place: int, part: str) -> Callable[[dict[str, Any]], float]:
+        if place == len(aspects):
+            return lambda values: float(values["test"][f"{part}_weighted"])
+        return lambda values: float(values["test"]["per_aspect"][place][part])
+
+    columns = [(place, part) for place in range(len(aspects) + 1) for part in PARTS.values()]
+    rows = [
+        [title(name), *(shown(outcomes, bench.name, name, take(*column)) for column in columns)]
+        for name in distinct(one.name for one in own)
+    ]
+    rows += [
+        [
+            published_title(name),
+            *(f"{value:.1f}" for aspect in [*aspects, published.OVERALL] for value in row[aspect]),
+        ]
+        for name, row in published.CITYSEARCH_ASPECTS.items()
+    ]
+    header = [f"{aspect} {letter}" for aspect in [*aspects, published.OVERALL] for letter in PARTS]
+    return Grid(f"{bench.title}, precision, recall and F1 by aspect", ["system", *header], rows)
+
+
+def cost_grid(outcomes: Sequence[Outcome]) -> Grid:
+    """Return what a fit costs: seconds and peak memory, the most of all seeds."""
+    sets = distinct(one.set for one in outcomes)
+
+    def cost(set_name: str, name: str) -> str:
+        found = [
+            one.values["cost"]
+            for one in outcomes
+            if (one.set, one.name) == (set_name, name) and "cost" in one.values
+        ]
+        if not found:
+            return NOTHING
+        return f"{max(map(seconds_of, found)):,.0f} s · {max(one['peak_gb'] for one in found):.1f}"
+
+    rows = [
+        [title(name), *(cost(one, name) for one in sets)] for name in distinct(one.name for one in outcomes)
+    ]
+    notes = [
+        "Wall time on one thread, with what a system uses of the shared fit (segments, word vectors, "
+        "topics), and the peak memory of the process. The most of all seeds: an encoder reads a text once."
+    ]
+    return Grid("Seconds of a fit, and GB", ["system", *sets], rows, notes)
+
+
+def seconds_of(cost: dict[str, float]) -> float:
+    """Return the seconds of a whole fit: the system's own, and of the stages that it shares."""
+    return cost["fit_seconds"] + cost["shared_seconds"]
 
 
 def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:

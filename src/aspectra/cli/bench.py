@@ -50,7 +50,8 @@ def quality(
     data: Data = None,
     sets: Sets = None,
     systems: Annotated[
-        str | None, typer.Option(help="Systems, with commas; by default all: see docs/benchmark.md.")
+        str | None,
+        typer.Option(help="Systems, with commas, or all; by default aspectra's own: see docs/benchmark.md."),
     ] = None,
     seeds: Seeds = 5,
     jobs: Jobs = 1,

@@ -9,22 +9,33 @@ from typing import Annotated, Any
 import typer
 
 from aspectra.cli import show
-from aspectra.errors import MapError
+from aspectra.errors import InputError, MapError
+
+GROUPINGS = ("topic", "aspect")
+KEYWORDS = 6
+"""So many stand in the table by aspect, as in the paper's."""
 
 
 def command(
     run: show.Run,
+    by: Annotated[
+        str, typer.Option(help="topic, or aspect: each aspect with the keywords of its topics.")
+    ] = "topic",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Show the topics: share, coherence, keywords, a typical segment."""
     from aspectra import rundir
     from aspectra.rundir import RunDir
 
+    if by not in GROUPINGS:
+        raise InputError(f"--by must be one of {', '.join(GROUPINGS)}, got {by!r}.")
     home = RunDir(run)
     home.check("topics")
     topics = rundir.read_json(home / rundir.TOPICS)
     if as_json:
         print(json.dumps(topics, ensure_ascii=False, indent=1))
+    elif by == "aspect":
+        print_aspects(topics, chosen_aspects(home / rundir.TOPIC_MAP, topics), run)
     else:
         print_topics(topics, chosen_aspects(home / rundir.TOPIC_MAP, topics), run)
 
@@ -41,6 +52,26 @@ def chosen_aspects(path: Path, topics: dict[str, Any]) -> dict[int, str]:
         show.note(str(error))
         return {}
     return {choice.topic: choice.aspect or UNMAPPED for choice in choices}
+
+
+def print_aspects(topics: dict[str, Any], chosen: dict[int, str], run: Path) -> None:
+    """Print the paper's keyword table: one line per topic behind its aspect, General and unmapped last."""
+    from rich.text import Text
+
+    from aspectra.config import GENERAL
+    from aspectra.topicmap.topicmap import UNMAPPED
+
+    if not chosen:
+        raise MapError(f"No topic of {run} is mapped to an aspect. Map the topics first: aspectra map {run}")
+    grid = show.table("aspect", "share", "keywords", right=("share",))
+    last = (GENERAL, UNMAPPED)
+    items = sorted(topics["items"], key=lambda item: -item["share"])
+    for aspect in sorted(set(chosen.values()), key=lambda name: (name in last, name == UNMAPPED, name)):
+        own = [item for item in items if chosen[item["id"]] == aspect]
+        for place, item in enumerate(own):
+            keywords = " ".join(item["keywords"][:KEYWORDS])
+            grid.add_row(Text("" if place else aspect), f"{item['share']:.1%}", Text(keywords))
+    show.console().print(grid)
 
 
 def print_topics(topics: dict[str, Any], chosen: dict[int, str], run: Path) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from aspectra.bench.protocol import DEV_MAP, LABELS, Frozen, Task
 from aspectra.corpus import Ragged
-from aspectra.detector import AspectDetector
+from aspectra.fitting import Fitted
 from aspectra.scores import gold_matrix
 from aspectra.teacher.train import start_topics
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores, suggest_by_labels
@@ -54,15 +54,14 @@ class KMeansTopics:
         return {"fit": task.bench.config(task.seed).to_dict()}
 
     def fit(self, task: Task) -> Frozen:
-        detector = task.teacher
-        centroids = start_topics(detector.vectors_, detector.n_topics, task.seed)
-        distance = (centroids**2).sum(
-            1
-        ) - 2 * detector.vectors_.matrix @ centroids.T  # V×K, up to a constant of the word
+        words = task.words
+        centroids = start_topics(words.vectors, words.config.n_topics, task.seed)
+        # squared distances, V×K, up to a constant of the word
+        distance = (centroids**2).sum(1) - 2 * words.vectors.matrix @ centroids.T
         topic_of_word = distance.argmin(1)
 
         def probabilities(texts: Sequence[str]) -> np.ndarray:
-            tokens = encode(detector, texts)
+            tokens = encode(words, texts)
             rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
             counts = np.zeros((len(tokens), len(centroids)))
             np.add.at(counts, (rows, topic_of_word[tokens.ids]), 1)
@@ -86,35 +85,41 @@ class LdaTopics:
         return {"fit": task.bench.config(task.seed).to_dict(), "most": self.most, "passes": self.passes}
 
     def fit(self, task: Task) -> Frozen:
-        detector = task.teacher
-        model = self.learn(detector, task.seed)
+        words = task.words
+        model = self.learn(words, task.seed)
 
         def probabilities(texts: Sequence[str]) -> np.ndarray:
-            tokens = encode(detector, texts)
-            beta = model.transform(counts_of(tokens, len(detector.vocabulary_)))
+            tokens = encode(words, texts)
+            beta = model.transform(counts_of(tokens, len(words.vocabulary)))
             return np.where(tokens.lengths[:, None] > 0, beta, 0)
 
         return map_by_dev(probabilities, task)
 
-    def learn(self, detector: AspectDetector, seed: int) -> Any:
-        """Return scikit-learn's model with as many topics as the detector, learnt on its segments."""
+    def learn(self, words: Fitted, seed: int) -> Any:
+        """Return scikit-learn's model with as many topics as the set's fit, learnt on its segments."""
         from sklearn.decomposition import LatentDirichletAllocation
 
-        rows = detector.corpus_.trainable(detector.min_tokens)
-        if len(rows) > self.most:
-            rows = np.sort(np.random.default_rng(seed).choice(rows, self.most, replace=False))
+        rows = sample_rows(words, self.most, seed)
         model = LatentDirichletAllocation(
-            detector.n_topics,
+            words.config.n_topics,
             learning_method="online",
             batch_size=1024,
             max_iter=self.passes,
             random_state=seed,
         )
-        return model.fit(counts_of(detector.corpus_.tokens.select(rows), len(detector.vocabulary_)))
+        return model.fit(counts_of(words.corpus.tokens.select(rows), len(words.vocabulary)))
 
 
-def encode(detector: AspectDetector, texts: Sequence[str]) -> Ragged:
-    return detector.vocabulary_.encode(pl.Series(texts, dtype=pl.String))
+def sample_rows(words: Fitted, most: int, seed: int) -> np.ndarray:
+    """Return the rows of the corpus to learn from, in order: all, or so many at random."""
+    rows = words.corpus.trainable(words.config.min_tokens)
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+
+
+def encode(words: Fitted, texts: Sequence[str]) -> Ragged:
+    return words.vocabulary.encode(pl.Series(texts, dtype=pl.String))
 
 
 def counts_of(tokens: Ragged, n_words: int) -> Any:
