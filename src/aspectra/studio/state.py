@@ -78,7 +78,7 @@ class MapState:
             choices[values["topic"]] = Choice.from_dict(values)
         aspects = tuple(parts.get("aspects", self.topic_map.aspects))
         notes, learnt = (
-            {int(topic): text for topic, text in parts[name].items()} if name in parts else before
+            {int(topic): text for topic, text in parts.get(name, before).items()}
             for name, before in (("notes", self.notes), ("learnt", self.learnt))
         )
         return MapState(

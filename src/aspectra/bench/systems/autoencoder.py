@@ -17,11 +17,11 @@ from aspectra.bench.systems.baselines import TopicProbabilities
 from aspectra.bench.systems.baselines import encode as encode_texts
 from aspectra.config import FitConfig
 from aspectra.fitting import Fitted
-from aspectra.loop import Losses, differentiate, optimise
+from aspectra.loop import Losses, differentiate, optimise, torch_threads
 from aspectra.teacher.encode import TrainedTeacher, encode
 from aspectra.teacher.losses import penalty, unit
 from aspectra.teacher.model import Teacher
-from aspectra.teacher.train import batches, torch_threads
+from aspectra.teacher.train import batches
 from aspectra.topicmap.gamma import no_known_words
 
 STEPS, RATE, CLIP, NEGATIVES = 15_000, 0.001, 10.0, 20
