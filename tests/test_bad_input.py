@@ -209,7 +209,7 @@ def test_outputs_that_cannot_be_written(
     reviews = sample_files / "reviews.csv"
     assert "Cannot write" in refused("label", run, reviews, "-o", tmp_path / "file" / "out.csv")
     assert "Cannot write" in refused("fit", reviews, "--run", tmp_path / "file" / "run", *as_flags(TINY))
-    assert "the output must end in .parquet, .csv, .jsonl" in refused(
+    assert "the output must end in .parquet, .csv, .xlsx, .jsonl" in refused(
         "label", run, reviews, "-o", tmp_path / "out.xls"
     )
 

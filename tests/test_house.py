@@ -140,7 +140,8 @@ def asserts(function: ast.AST) -> bool:
 
 def project_files() -> list[Path]:
     """Return the text files of the project, without what tools and runs leave behind."""
-    skipped = (".git", ".venv", "__pycache__", "data", "demo", "runs", "bench-runs", "dist", "build")
+    skipped = {".git", ".hypothesis", ".venv", "__pycache__", "data", "demo", "runs", "bench-runs"}
+    skipped |= {"dist", "build"}
     return [
         path
         for path in ROOT.rglob("*")

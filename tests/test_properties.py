@@ -102,7 +102,7 @@ def test_every_row_and_every_carried_value_comes_through(
     write_rows(rows, source)
     try:
         reviews = open_source([str(source)], "text", "id")
-        write_frames(label_source(detector.labeller(), reviews, lambda n: None), output, raw_cells=True)
+        write_frames(label_source(detector.labeller(), reviews, lambda *n: None), output, raw_cells=True)
     except InputError as error:
         told = str(error)
         assert not any(bare(row["text"]) for row in rows) or ("NUL" in told and given_as == ".csv")

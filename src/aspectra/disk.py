@@ -31,6 +31,11 @@ WRITERS = 8
 """Leftovers of at most this many processes that wrote the same file are looked for."""
 
 
+def is_utf8(text: str) -> bool:
+    """Tell whether a word of the command line, or a name on the disk, was valid UTF-8."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
 @contextlib.contextmanager
 def locked(folder: Path, work: str, wait: float = LONGEST_WAIT) -> Iterator[None]:
     """Let only one process, and one thread of it, do this work in a folder; others wait, or get a RunError.

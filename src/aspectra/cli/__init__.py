@@ -31,8 +31,8 @@ from aspectra.cli import (
     topics,
     watch,
 )
+from aspectra.disk import is_utf8
 from aspectra.errors import AspectraError, InputError
-from aspectra.text.find import is_utf8
 
 STOPPED = 130
 """The exit code that Typer gives to Ctrl-C."""

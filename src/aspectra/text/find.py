@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from aspectra.disk import is_utf8
 from aspectra.errors import InputError
 from aspectra.text.rows import kind
 
@@ -40,11 +41,6 @@ def find_files(patterns: list[str]) -> list[Path]:
         if not (path.is_file() or path.is_fifo()):
             raise InputError(f"{path} is not a file. Save the reviews in a file first.")
     return [kept_pipe(path) if path.is_fifo() else path for path in found]
-
-
-def is_utf8(text: str) -> bool:
-    """Tell whether a word of the command line, or a name on the disk, was valid UTF-8."""
-    return not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def files_in(folder: Path) -> list[Path]:
