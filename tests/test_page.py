@@ -361,8 +361,7 @@ def test_an_aspect_that_nothing_speaks_of_is_said_on_the_page(open_page: Callabl
 
 
 def test_a_topic_can_be_called_no_review(open_page: Callable[..., OpenPage]) -> None:
-    here = open_page()
-    page = here.open()
+    page = (here := open_page()).open()
     first = card_topic(page)
     page.keyboard.press("z")
     here.settle(page)
@@ -385,12 +384,12 @@ def test_random_and_doubtful_segments_are_labelled_with_digits_and_shift(
     expect(page.locator("dialog")).to_contain_text("for an estimate: 2 labelled")
     page.keyboard.press("Escape")
     page.locator("[data-key='label doubtful']").click()
+    expect(page.locator("dialog")).to_contain_text("to improve the map: 0 labelled")
     page.keyboard.press("1")
     expect(page.locator("dialog")).to_contain_text("to improve the map: 1 labelled")
-    rows = [json.loads(line) for line in (own_run / "dev.jsonl").read_text().splitlines()]
-    assert [(*row["aspects"], row["drawn"]) for row in rows] == [
-        (ELEVEN[9], "random"), (ELEVEN[1], "random"), (ELEVEN[0], "doubtful"),
-    ]  # fmt: skip
+    rows = map(json.loads, (own_run / "dev.jsonl").read_text().splitlines())
+    drawn = [(ELEVEN[9], "random"), (ELEVEN[1], "random"), (ELEVEN[0], "doubtful")]
+    assert [(*row["aspects"], row["drawn"]) for row in rows] == drawn
 
 
 def test_a_large_confusion_matrix_fits_its_panel(open_page: Callable[..., OpenPage], sample: Sample) -> None:
