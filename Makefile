@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 DATA ?= data
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: install browser demo test lint bench chaos site release-check clean
+.PHONY: install browser demo test unit lint bench chaos site release-check clean
 
 install: $(VENV)/.ready
 
@@ -30,7 +30,11 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint browser
+# Lint and types are checked while tests wait for browsers and servers.
+test: install browser
+	@$(MAKE) --no-print-directory -j 2 lint unit
+
+unit:
 	$(BIN)/pytest -n 2
 
 bench: install

@@ -226,7 +226,7 @@ def ask(port: int, path: str, sent: Any = None, **headers: str) -> tuple[int, by
 def test_schemathesis_finds_nothing(program: list[str], run: Path, tmp_path: Path) -> None:
     pytest.importorskip("schemathesis")
     with process(program, run) as (_, port):
-        limits = ["--max-examples", "5", "--max-time", "10"]
+        limits = ["--max-examples", "3", "--max-time", "5"]
         command = ["-m", "schemathesis.cli", "run", f"http://127.0.0.1:{port}/openapi.json", *limits]
         end = subprocess.run(
             [sys.executable, *command], capture_output=True, text=True, timeout=60, cwd=tmp_path

@@ -25,7 +25,7 @@ def test_plain_tokenising_finds_the_same_words(detector: AspectDetector) -> None
 
 
 def test_the_ratio_to_the_literal_algorithm_is_that_of_the_two_rates(detector: AspectDetector) -> None:
-    found = speed.training_ratio(detector.corpus_, detector.vectors_, detector.config)
+    found = speed.training_ratio(detector.corpus_, detector.vectors_, detector.config, rounds=1)
     assert found["ratio"] == pytest.approx(
         found["segments_per_second"] / found["literal_segments_per_second"]
     )

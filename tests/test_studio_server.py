@@ -320,7 +320,7 @@ def test_a_corrupted_map_is_refused_with_a_way_out(own_run: Path) -> None:
 
 def test_ctrl_c_ends_the_command_cleanly(program: list[str], own_run: Path) -> None:
     process = subprocess.Popen(
-        [*program, "map", str(own_run), "--page", "--no-browser"],
+        [*program, "map", str(own_run), "--page", "--no-browser", "--encoder", "none"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -98,7 +98,7 @@ def make_encoder(place: Place) -> None:
         "intermediate_size": 16,
     }
     config = BertConfig(vocab_size=pieces.get_vocab_size(), max_position_embeddings=80, **shape)
-    BertModel(config).save_pretrained(place.encoder)  # type: ignore[no-untyped-call]
+    BertModel(config).save_pretrained(place.encoder)
     fast: Any = PreTrainedTokenizerFast
     tokenizer = fast(tokenizer_object=pieces._tokenizer, pad_token="[PAD]")
     tokenizer.save_pretrained(place.encoder)

@@ -81,8 +81,10 @@ def training_rate(teacher: Teacher, made: Iterable[Any], one_step: Step, config:
     return steps * config.batch_size / (time.perf_counter() - began)
 
 
-def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> dict[str, float]:
-    """Compare our training with the literal algorithm on the same rows; the best of three rounds each."""
+def training_ratio(
+    corpus: Corpus, vectors: WordVectors, config: FitConfig, rounds: int = 3
+) -> dict[str, float]:
+    """Compare our training with the literal algorithm on the same rows; the best of some rounds each."""
     tokens, rows = corpus.tokens, corpus.trainable(config.min_tokens)
     teacher = Teacher(
         torch.from_numpy(vectors.matrix),
@@ -90,7 +92,7 @@ def training_ratio(corpus: Corpus, vectors: WordVectors, config: FitConfig) -> d
         config,
     )
     ours, literal = [], []
-    for _ in range(3):
+    for _ in range(rounds):
         words = (tokens.select(batch, config.max_tokens) for batch in batches(rows, 2000, config))
         ours.append(training_rate(teacher, words, partial(gradient.step, teacher, config), config))
         padded = (tokens.padded(batch, config.max_tokens) for batch in batches(rows, 20, config))

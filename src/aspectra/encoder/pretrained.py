@@ -139,7 +139,7 @@ def import_transformers() -> Any:
         import transformers
     except ImportError:
         raise NotInstalledError(f"An encoder needs transformers, which is not installed: {INSTALL}") from None
-    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()
     return transformers
 
 
