@@ -184,6 +184,7 @@ def test_who_loads_while_a_student_is_written_gets_the_old_or_the_new_one(
     values = {**json.loads(first[rundir.CONFIG]), "weights": rundir.checksum(home / rundir.HEAD)}
     values[rundir.CHECKSUM] = rundir.own_checksum(values)
     second = {rundir.HEAD: (home / rundir.HEAD).read_bytes(), rundir.CONFIG: json.dumps(values).encode()}
+    disk.write_atomic(home / rundir.HEAD, first[rundir.HEAD])
     stop = threading.Event()
 
     def write() -> None:
