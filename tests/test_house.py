@@ -14,8 +14,9 @@ PYTHON = [*MODULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "ben
 ROOMS = (
     "errors", "progress", "loopback", "connections", "config", "disk", "rundir", "sample", "text", "sampling",
     "corpus", "compiled", "skipgram", "vectors",
-    "loop", "teacher", "topics", "scores", "encoder", "sentiment", "topicmap", "fitting", "student",
-    "labelling", "detector", "attention", "studio", "report", "watch", "serve", "checking", "bench", "cli",
+    "loop", "teacher", "topics", "scores", "encoder", "sentiment", "topicmap", "fitting", "updating",
+    "student", "labelling", "detector", "attention", "studio", "report", "watch", "serve", "checking",
+    "bench", "cli",
 )  # fmt: skip
 """The only import direction: a room (a package, or a module beside them) imports from those before it."""
 MOST_MODULES = {"report": 14, "student": 10, "bench": 18}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aspectra.scores import read_gold as read_gold
     from aspectra.student.distill import distill as distill
     from aspectra.text.read import read_reviews as read_reviews
+    from aspectra.updating import update as update
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ _HOMES = {
     "load": "aspectra.labelling.labeller",
     "evaluate": "aspectra.labelling.evaluate",
     "build_report": "aspectra.report.build",
+    "update": "aspectra.updating",
     "AspectraError": "aspectra.errors",
 }
 __all__ = list(_HOMES)

@@ -68,6 +68,8 @@ def check_stages(run: RunDir) -> Iterator[Finding]:
         return
     yield Finding(rundir.MANIFEST)
     again = f"Repeat the fit; it makes only what is missing: {fit_command(run)}"
+    for one in run.manifest().get("updates", []):
+        again += f" Then: {shlex.join(['aspectra', 'update', str(run.path), *one['files']])}"
     for stage, names in rundir.STAGE_FILES.items():
         if stage not in done:
             yield Finding(", ".join(names), MISSING, f"The fit was not finished. {again}")

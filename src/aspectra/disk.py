@@ -27,6 +27,8 @@ LONGEST_WAIT = 30.0
 """Wait at most this many seconds for a short piece of another process's work, such as saving a map."""
 TEMPORARY = re.compile(r"\..+?(\.[^.]+|)\.\d+\1")
 """The name of a temporary file, such as .labelled.csv.0.csv."""
+TOGETHER = ".together"
+"""The folder of complete files that are about to replace others."""
 WRITERS = 8
 """Leftovers of at most this many processes that wrote the same file are looked for."""
 
@@ -181,3 +183,38 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     finally:
         for leftover in (new, old):
             shutil.rmtree(leftover, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def replaced_together(folder: Path, last: str) -> Iterator[Path]:
+    """Yield an empty folder; the files written there then replace those of `folder`, all of them or none.
+
+    `last` is the file that says which others belong together. Only one process may do this in a folder.
+    """
+    new = folder / f"{TOGETHER}.new"
+    try:
+        finish_replacing(folder, last)
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        yield new
+        for path in new.iterdir():
+            with path.open("rb") as written:
+                os.fsync(written.fileno())
+        new.rename(folder / TOGETHER)  # from here on, whoever opens the folder goes on if this process ends
+        finish_replacing(folder, last)
+    except OSError as error:
+        raise RunError(f"Cannot write {folder}: {error.strerror or error}. Nothing was changed.") from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def finish_replacing(folder: Path, last: str) -> None:
+    """Move what a killed process has written together, `last` after all others; several may do so at once."""
+    ready = folder / TOGETHER
+    if not ready.is_dir():
+        return
+    for name in sorted(os.listdir(ready), key=lambda name: name == last):
+        with contextlib.suppress(FileNotFoundError):  # another process has moved it
+            os.replace(ready / name, folder / name)
+    with contextlib.suppress(OSError):
+        ready.rmdir()

@@ -85,6 +85,8 @@ class Fitted:
         if not isinstance(self.segments, RunDir):
             return self.segments
         self.segments.check("prepare")
+        if self.segments.fingerprint_of("prepare") != self.fingerprints["prepare"]:
+            raise RunError(f"{self.segments.path} was updated meanwhile. Repeat the command.")
         return Corpus.load(self.segments)
 
     @property
@@ -166,6 +168,16 @@ class Fitted:
     def load(cls, path: Path | str, with_map: bool = True) -> Self:
         """Read a run directory; the topic map too, if there is one and it is wanted."""
         run = RunDir(path)
+        before = run.manifest()
+        try:
+            return cls._load(run, with_map)
+        except RunError:
+            if run.manifest() == before:
+                raise
+            return cls._load(run, with_map)  # it was updated meanwhile
+
+    @classmethod
+    def _load(cls, run: RunDir, with_map: bool) -> Self:
         run.check(*STAGES, unread=(rundir.SEGMENTS, rundir.TOKENS))
         config = load_config(run)
         vocabulary = load_vocabulary(run / rundir.VOCABULARY)

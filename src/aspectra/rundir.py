@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from aspectra.disk import locked, write_atomic
+from aspectra.disk import finish_replacing, locked, write_atomic
 from aspectra.errors import InputError, RunError, VersionError
 
 FORMAT = 1
@@ -72,6 +72,8 @@ ARTIFACTS = frozenset(
 )
 """The files of a run; also every topic_map*.json and studio*.json, one per annotator."""
 FOLDERS = (STUDENT, MAP_HISTORY, FEATURES)
+UPDATE = {"before": str, "fingerprint": str, "files": [str], "reviews": int, "segments": int, "words": [str]}
+"""What the manifest keeps of an update: fingerprints of `prepare` before it and of its reviews, and so on."""
 SCHEMAS: dict[str, Any] = {
     CONFIG: {},
     VOCABULARY: {"words": [str], "counts": [int], "language": str},
@@ -233,6 +235,8 @@ class RunDir:
                 leftover.unlink(missing_ok=True)
 
     def manifest(self) -> dict[str, Any]:
+        with contextlib.suppress(OSError):  # a folder that may not be written to
+            finish_replacing(self.path, MANIFEST)
         if not self.path.is_dir():
             raise RunError(
                 f"There is no folder {self.path}. Make it first: aspectra fit reviews.csv --run {self.path}"
@@ -255,6 +259,7 @@ class RunDir:
         for entry in stages.values() if isinstance(stages, dict) and known else ():
             fault = fault or find_fault(entry, {"fingerprint": str, "files": {}}, "a stage")
             fault = fault or find_fault(list(entry["files"].values()), [str], "files")
+        fault = fault or find_fault(manifest.get("updates", []), [UPDATE], "updates")
         if fault:
             raise damaged(self / MANIFEST, fault)
         return manifest
@@ -278,17 +283,27 @@ class RunDir:
 
     def finish(self, stage: str, mark: str) -> None:
         """Record a stage as finished and forget the stages after it, because their input has changed."""
-        order = list(STAGE_FILES)
+        order, before = list(STAGE_FILES), self.manifest()
         kept = {
-            name: entry
-            for name, entry in self.manifest()["stages"].items()
-            if order.index(name) < order.index(stage)
+            name: entry for name, entry in before["stages"].items() if order.index(name) < order.index(stage)
         }
         kept[stage] = {
             "fingerprint": mark,
             "files": {name: checksum(self / name) for name in STAGE_FILES[stage]},
         }
-        write_json(self / MANIFEST, {"format": FORMAT, "stages": kept})
+        same = before["stages"].get("prepare", {}).get("fingerprint") == kept["prepare"]["fingerprint"]
+        updates = {"updates": before["updates"]} if same and "updates" in before else {}
+        write_json(self / MANIFEST, {"format": FORMAT, "stages": kept, **updates})
+
+    def replaced(self, new: Path, marks: dict[str, str], update: dict[str, Any]) -> dict[str, Any]:
+        """Return the manifest for the files in `new`, which replace those of the stages in `marks`."""
+        before = self.manifest()
+        stages = {
+            stage: {"fingerprint": mark, "files": {name: checksum(new / name) for name in STAGE_FILES[stage]}}
+            for stage, mark in marks.items()
+        }
+        updates = [*before.get("updates", []), update]
+        return {"format": FORMAT, "stages": {**before["stages"], **stages}, "updates": updates}
 
     def check(self, *stages: str, unread: Collection[str] = ()) -> None:
         """Raise RunError unless the stages are finished and their files unchanged.
@@ -303,10 +318,14 @@ class RunDir:
                     "Repeat the fit: it continues where it stopped."
                 )
             for name, digest in done[stage]["files"].items():
-                if not ((self / name).is_file() if name in unread else self._unchanged(name, digest)):
-                    raise RunError(
-                        f"{self / name} is missing or damaged. Repeat the fit: damaged files are rebuilt."
-                    )
+                if (self / name).is_file() if name in unread else self._unchanged(name, digest):
+                    continue
+                if self.manifest()["stages"] != done:  # an update came between
+                    return self.check(*stages, unread=unread)
+                raise RunError(
+                    f"{self / name} is missing or damaged. Repeat the fit: damaged files are rebuilt."
+                )
+        return None
 
     def fingerprint_of(self, stage: str) -> str:
         """Return the fingerprint under which a stage was finished."""

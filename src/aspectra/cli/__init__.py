@@ -29,6 +29,7 @@ from aspectra.cli import (
     sample,
     serve,
     topics,
+    update,
     watch,
 )
 from aspectra.disk import is_utf8
@@ -38,7 +39,7 @@ STOPPED = 130
 """The exit code that Typer gives to Ctrl-C."""
 
 GROUPS = {
-    "Every day": (sample, fit, label, report, watch),
+    "Every day": (sample, fit, label, report, watch, update),
     "Mapping": (topics, map),
     "Models": (distill, evaluate, explain, export, serve, check),
     "Research": (bench, data),

@@ -1,0 +1,342 @@
+"""New reviews into a run: its topics, map and student stay, its words and segments grow.
+
+A word that is frequent in the new reviews gets a vector in the run's space. By default only words that no
+earlier segment has are learnt, so the labels of earlier segments stay the same, digit for digit. What comes
+out says what is new, what the topics do not cover, and whether it is time to fit again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from aspectra import disk, rundir
+from aspectra.config import GENERAL, NOT_REVIEW
+from aspectra.corpus import Corpus, Ragged, Vocabulary, prepare
+from aspectra.errors import InputError
+from aspectra.fitting import Fitted, Reviews, save_vectors, stage_fingerprints, told
+from aspectra.progress import Progress, progress_of, quiet
+from aspectra.rundir import RunDir, fingerprint
+from aspectra.sampling import Reservoir, keys
+from aspectra.teacher.encode import encode
+from aspectra.text.memory import Texts
+from aspectra.text.read import Source, open_source
+from aspectra.text.rows import FEWEST_WORDS, Skipped
+from aspectra.text.tokens import extract, lemmas
+from aspectra.vectors import WordVectors, place_words
+
+SHOWN = 8
+GROWN, LEAST = 2.0, 0.01
+"""A topic has grown if its share is so many times the earlier one, and at least so large."""
+ENOUGH = 500
+"""Fewer new segments do not tell whether topics grew."""
+MANY_UNKNOWN = 1.5
+"""Fit again if the share of unknown words is so many times the earlier one,"""
+MOVED = 0.2
+"""if so much of the segments went from some topics to others,"""
+ADDED = 0.5
+"""or if what was added since the fit is so large a part of what the fit learnt from."""
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A topic that grew and that is unmapped, General or "Not a review"."""
+
+    topic: int
+    keywords: tuple[str, ...]
+    aspect: str | None
+    before: float
+    now: float
+
+
+@dataclass(frozen=True)
+class Update:
+    """What an update added and found; pairs of shares are before and now, of segments or of words."""
+
+    reviews: int
+    segments: int
+    left_out: int
+    """Reviews that the run has seen before."""
+    words: dict[str, int] = field(default_factory=dict)
+    """New words that were learnt, and how often the new reviews have them."""
+    rare: dict[str, int] = field(default_factory=dict)
+    """Words that are frequent now and that earlier segments have, too: not learnt unless asked for."""
+    risen: tuple[str, ...] = ()
+    """Known words that are said more often than before."""
+    unknown_words: tuple[float, float] = (0.0, 0.0)
+    without_words: tuple[float, float] = (0.0, 0.0)
+    outside: tuple[float, float] | None = None
+    """Share of the segments whose topic is unmapped; None without a map."""
+    grown: tuple[Grown, ...] = ()
+    refit: tuple[str, ...] = ()
+    """Why it is time to fit again; empty if it is not."""
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass
+class Unseen:
+    """The reviews of a source that the run has not seen: told by their ids if these are known, or by text."""
+
+    source: Reviews
+    marks: pl.Series
+    ids: pl.Series | None = None
+    reviews: int = 0
+    left_out: int = 0
+
+    @property
+    def share(self) -> float:
+        return float(getattr(self.source, "share", 0.0))
+
+    def texts(self) -> Iterator[pl.Series]:
+        self.reviews = self.left_out = 0
+        for texts, seen in self._judged():
+            new = texts.filter(~seen)
+            self.left_out += len(texts) - len(new)
+            self.reviews += len(new)
+            if len(new):
+                yield new
+
+    def _judged(self) -> Iterator[tuple[pl.Series, pl.Series]]:
+        if self.ids is not None and isinstance(self.source, Source):
+            for frame in self.source.batches():
+                own = frame[str(self.source.id_column)].cast(pl.String)
+                yield frame[self.source.text_column], own.is_in(self.ids.implode()).fill_null(False)
+            return
+        for texts in self.source.texts():
+            long = texts.str.count_matches(r"\S+") >= FEWEST_WORDS
+            yield texts, (long & marks_of(texts).is_in(self.marks.implode())).fill_null(False)
+
+    def fingerprint(self) -> list[str]:
+        return self.source.fingerprint()
+
+
+def update(run: Path | str, reviews: Any, *, rare_words: bool = False, progress: Progress = quiet) -> Update:
+    """Add new reviews to a run, which keeps its topics, map and student; `load(run)` then knows more words.
+
+    - `run`: the run's folder.
+    - `reviews`: a list of str, a polars or pandas Series, or a `Source` of files. Those that the run has
+      seen are left out: with a known id, if the source has an id column, or else with a known text.
+    - `rare_words`: learn also words that earlier segments have, too rarely until now. The labels of those
+      segments may then change; otherwise no earlier label does.
+    """
+    home = RunDir(run)
+    home.check(*rundir.STAGE_FILES)
+    with home.writing(), disk.locked(home.path, "distill", wait=0):
+        progress("prepare", 0.0)
+        fitted = Fitted.load(run)
+        source: Reviews = reviews if isinstance(reviews, Reviews) else Texts(reviews)
+        mark = stage_fingerprints(source, fitted.config)["prepare"]
+        if mark in given_before(home, fitted):
+            return Update(0, 0, sum(map(len, source.texts())))
+        ids, notes = seen_ids(home, source)
+        unseen = Unseen(source, marks_of(whole_reviews(fitted.corpus)), ids)
+        texts = told(unseen, progress_of("prepare", progress))
+        first = next(texts, None)
+        if first is None:
+            return Update(0, 0, unseen.left_out, notes=notes)
+        new = prepare(itertools.chain([first], texts), fitted.config, fitted.config.seed)
+        if ids is None and len(fitted.corpus.segments) < fitted.corpus.seen:
+            notes += ("The run keeps a sample of its segments: not all reviews that it has seen are known.",)
+        found = Update(unseen.reviews, new.seen, unseen.left_out, notes=notes)
+        progress("prepare", 1.0)
+        progress("update", 0.0)
+        grown, found = learn_words(fitted, new, rare_words, found)
+        found = compared(grown, len(fitted.corpus.segments), found, earlier_segments(home))
+        save(home, grown, mark, found, source)
+        progress("update", 1.0)
+    return found
+
+
+def given_before(run: RunDir, fitted: Fitted) -> set[str]:
+    """Return the fingerprints of the reviews that the fit and the updates were given."""
+    updates = run.manifest().get("updates", [])
+    marks = [one[name] for one in updates for name in ("before", "fingerprint")]
+    return {fitted.fingerprints["prepare"], *marks}
+
+
+def seen_ids(run: RunDir, source: Reviews) -> tuple[pl.Series | None, tuple[str, ...]]:
+    """Return the ids of all reviews of the run, read from its files; None and a note if they cannot be."""
+    if not isinstance(source, Source) or source.id_column is None:
+        return None, ()
+    files = rundir.inputs_of(run.path)
+    files += [file for one in run.manifest().get("updates", []) for file in one["files"]]
+    try:
+        if not files:
+            raise InputError("The run does not say which files it was made of.")
+        before = replace(open_source(files, None, source.id_column, source.encoding), skipped=Skipped())
+        parts = [frame[source.id_column].cast(pl.String) for frame in before.batches()]
+    except InputError as error:
+        return None, (f"Reviews are compared by their texts: ids of earlier ones cannot be read. {error}",)
+    return pl.concat(parts).drop_nulls().unique(), ()
+
+
+def whole_reviews(corpus: Corpus) -> pl.Series:
+    """Return the texts of a corpus's reviews, without the white space between segments."""
+    return corpus.segments.group_by("review", maintain_order=True).agg(pl.col("text").str.join(""))["text"]
+
+
+def marks_of(texts: pl.Series) -> pl.Series:
+    """Return the letters and digits of texts: they do not depend on how reviews are cut."""
+    return texts.str.replace_all(r"[^\p{L}\p{N}]+", "")
+
+
+def earlier_segments(run: RunDir) -> int:
+    """Return how many segments earlier updates have added."""
+    return sum(one["segments"] for one in run.manifest().get("updates", []))
+
+
+def learn_words(fitted: Fitted, new: Corpus, rare_words: bool, found: Update) -> tuple[Fitted, Update]:
+    """Return the run with the new segments and words, and what is told of the words."""
+    old, config = fitted.corpus, fitted.config
+    spoken = [count_words(corpus, config.language) for corpus in (old, new)]
+    counts = zip(new.vocabulary.words, new.vocabulary.counts, strict=True)
+    frequent = {word: count for word, count in counts if word not in old.vocabulary.index}
+    rare = {word: count for word, count in frequent.items() if word in spoken[0]}
+    words = frequent if rare_words else {word: n for word, n in frequent.items() if word not in rare}
+    known = Vocabulary(
+        (*old.vocabulary.words, *words), (*old.vocabulary.counts, *words.values()), config.language
+    )
+    added = replace(new, tokens=known.encode(new.segments["text"]), vocabulary=known)
+    again = rare_words and bool(rare)
+    before = replace(old, tokens=known.encode(old.segments["text"]) if again else old.tokens)
+    whole = joined(before, added)
+    vectors = fitted.vectors
+    if words:
+        sentences = (whole if again else added).sentences()
+        placed = place_words(sentences, vectors.matrix, len(known), config.window)
+        vectors = WordVectors(known.words, np.vstack([vectors.matrix, placed]))
+    unknown = [share_of(one, lambda word: word not in known.index) for one in spoken]
+    found = replace(
+        found, words=words, rare={} if rare_words else rare, unknown_words=(unknown[0], unknown[1])
+    )
+    trained = replace(fitted.trained, teacher=replace(fitted.teacher, vectors=vectors.matrix))
+    return replace(fitted, vocabulary=known, vectors=vectors, trained=trained, segments=whole), found
+
+
+def count_words(corpus: Corpus, language: str) -> dict[str, int]:
+    """Return how often each word occurs in the segments, junk included: it is labelled, too."""
+    tokens = extract(corpus.segments["text"])
+    counts = np.bincount(tokens.codes, minlength=len(tokens.types)).tolist()
+    result: Counter[str] = Counter()
+    for word, count in zip(lemmas(tokens.types, language), counts, strict=True):
+        if word is not None:
+            result[word] += count
+    return dict(result)
+
+
+def share_of(counts: Mapping[str, int], wanted: Callable[[str], bool]) -> float:
+    return sum(count for word, count in counts.items() if wanted(word)) / max(1, sum(counts.values()))
+
+
+def joined(old: Corpus, new: Corpus) -> Corpus:
+    """Return both corpora as one, the old segments first."""
+    last = old.segments.select(pl.col("review", "sentence").max())
+    after = [pl.col(name) + pl.lit(last[name][0] + 1, pl.UInt32) for name in last.columns]
+    segments = pl.concat([old.segments, new.segments.with_columns(*after)])
+    first, second = old.tokens, new.tokens
+    offsets = np.concatenate([first.offsets, second.offsets[1:] + first.offsets[-1]])
+    tokens = Ragged(np.concatenate([first.ids, second.ids]), offsets)
+    return Corpus(segments, tokens, new.vocabulary, old.seen + new.seen)
+
+
+def compared(grown: Fitted, n_old: int, found: Update, earlier: int) -> Update:
+    """Add what is new in the segments from `n_old` on; `earlier` updates have added so many before them."""
+    corpus = grown.corpus
+    both = [corpus.tokens.part(0, n_old), corpus.tokens.part(n_old, len(corpus.tokens))]
+    junk = np.split(corpus.segments["junk"].to_numpy(), [n_old])
+    empty = [
+        int((one.lengths[~left_out] == 0).sum()) / max(1, int((~left_out).sum()))
+        for one, left_out in zip(both, junk, strict=True)
+    ]
+    rows = np.flatnonzero((both[1].lengths > 0) & ~junk[1])
+    topics = encode(grown.teacher, both[1].select(rows), grown.config.max_tokens).argmax(1)
+    now = np.bincount(topics, minlength=len(grown.shares)) / max(1, len(rows))
+    found = replace(
+        found,
+        risen=risen_words(both, grown.vocabulary.words, set(found.words), grown.config.min_count),
+        without_words=(empty[0], empty[1]),
+        outside=unmapped_share(grown, now),
+        grown=tuple(grown_topics(grown, now)) if len(rows) >= ENOUGH else (),
+    )
+    moved = float(np.abs(now - grown.shares).sum() / 2) if len(rows) >= ENOUGH else 0.0
+    return replace(found, refit=tuple(reasons(found, moved, n_old - earlier, earlier + found.segments)))
+
+
+def unmapped_share(fitted: Fitted, now: np.ndarray) -> tuple[float, float] | None:
+    if fitted.topic_map is None:
+        return None
+    free = [choice.topic for choice in fitted.topic_map.choices if choice.aspect is None]
+    return float(fitted.shares[free].sum()), float(now[free].sum())
+
+
+def grown_topics(fitted: Fitted, now: np.ndarray) -> Iterator[Grown]:
+    """Yield the topics that grew and that no aspect but General has, the largest first; any without a map."""
+    choices = fitted.topic_map.choices if fitted.topic_map else ()
+    aspect = {choice.topic: choice.aspect for choice in choices}
+    for topic in np.argsort(-now, kind="stable").tolist():
+        before, free = float(fitted.shares[topic]), aspect.get(topic) in (None, GENERAL, NOT_REVIEW)
+        if free and now[topic] >= max(LEAST, GROWN * before):
+            words = fitted.topics.items[topic].keywords[:4]
+            yield Grown(topic, words, aspect.get(topic), before, float(now[topic]))
+
+
+def risen_words(
+    both: Sequence[Ragged], words: Sequence[str], new: Collection[str], least: int
+) -> tuple[str, ...]:
+    """Return known words that occur `least` times or more and were rarer before, by p·log(p / p before)."""
+    counts = np.stack([np.bincount(one.ids, minlength=len(words)) for one in both]).astype(float)
+    before, now = (counts + 0.5) / (counts + 0.5).sum(1, keepdims=True)
+    gain = np.where(counts[1] >= least, now * np.log(now / before), 0)
+    order = np.argsort(-gain, kind="stable")[: np.count_nonzero(gain > 0)].tolist()
+    told = (words[place] for place in order if any(map(str.isalpha, words[place])))
+    return tuple(itertools.islice((word for word in told if word not in new), SHOWN))
+
+
+def reasons(found: Update, moved: float, fitted: int, added: int) -> Iterator[str]:
+    """Say why it is time to fit again."""
+    before, now = found.unknown_words
+    if now > MANY_UNKNOWN * before:
+        yield f"{now:.1%} of the words of the new reviews are unknown, of the earlier ones {before:.1%}."
+    if moved > MOVED:
+        yield f"{moved:.0%} of the segments went to other topics."
+    if added > ADDED * fitted:
+        yield f"{added:,} segments were added since the fit, which learnt from {fitted:,}."
+
+
+def save(run: RunDir, grown: Fitted, mark: str, found: Update, source: Reviews) -> None:
+    """Replace segments, words and vectors in the run, all or none; everything else stays as it is."""
+    before = grown.fingerprints["prepare"]
+    marks = {"prepare": fingerprint(before, "update", mark)}
+    marks["vectors"] = fingerprint(marks["prepare"], grown.fingerprints["vectors"], list(found.words))
+    about = {
+        "before": before,
+        "fingerprint": mark,
+        "files": [str(path) for path in source.paths] if isinstance(source, Source) else [],
+        "reviews": found.reviews, "segments": found.segments, "words": list(found.words),
+    }  # fmt: skip
+    with disk.replaced_together(run.path, rundir.MANIFEST) as folder:
+        new = RunDir(folder)
+        cut(grown.corpus, grown.config.max_segments, grown.config.seed).save(new)
+        save_vectors(grown.vectors, new)
+        rundir.write_json(new / rundir.MANIFEST, run.replaced(folder, marks, about))
+
+
+def cut(corpus: Corpus, most: int, seed: int) -> Corpus:
+    """Return a uniform sample of at most so many segments, in whole sentences; all if `most` is 0."""
+    if not most or len(corpus.segments) <= most:
+        return corpus
+    sample = Reservoir(most)
+    key = keys(corpus.segments["sentence"].to_numpy(), seed)
+    sample.add(pl.DataFrame({"row": np.arange(len(key)), "key": key}))
+    rows = sample.rows()["row"].to_numpy()
+    return replace(corpus, segments=corpus.segments[rows], tokens=corpus.tokens.select(rows))
