@@ -1,6 +1,8 @@
 """The attacks of benchmarks/chaos/ find what has fallen, and a few of them run."""
 
 import shutil
+import subprocess
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -75,3 +77,16 @@ def test_the_same_seed_forges_the_same_and_another_seed_something_else(
         forged.append({path.name: path.read_bytes() for path in own.iterdir()})
     assert forged[0] == forged[1] != forged[2]
     assert all(data != (run / name).read_bytes() for name, data in forged[0].items())
+
+
+def test_what_others_take_of_the_machine_does_not_count_as_a_hang(chaos: Any) -> None:
+    from benchmarks.chaos.patience import Patience, waiting_times
+
+    with subprocess.Popen(["sleep", "60"]) as process:
+        hanging = Patience(process.pid, 0.02)
+        starved = Patience(process.pid, 0.02)
+        time.sleep(0.05)
+        assert hanging.ended()
+        starved.waited = {thread: since - 1 for thread, since in waiting_times(process.pid).items()}
+        assert not starved.ended()
+        process.kill()

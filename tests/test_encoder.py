@@ -117,6 +117,23 @@ def test_a_folder_without_weights_is_refused(encoder_folder: Path, tmp_path: Pat
         load_encoder(str(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_damaged_encoder_is_refused(encoder_folder: Path, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(encoder_folder, tmp_path / "damaged"))
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match="Cannot load the encoder"):
+        load_encoder(str(folder))
+
+
+def test_an_encoder_that_answers_nan_is_refused(encoder_folder: Path) -> None:
+    spoilt = load_encoder(str(encoder_folder))
+    with torch.no_grad():
+        next(spoilt.model.parameters())[:] = torch.nan
+    with pytest.raises(InputError, match="not finite"):
+        spoilt.means(TEXTS)
+
+
 def test_a_folder_that_is_not_there_is_refused() -> None:
     with pytest.raises(InputError, match="No folder nowhere"):
         load_encoder("./nowhere")

@@ -18,6 +18,7 @@ import aspectra
 from aspectra import disk, rundir
 from aspectra.errors import AspectraError, RunError
 from aspectra.fitting import Fitted
+from aspectra.sentiment.model import SentimentModel
 from aspectra.student.distill import distill
 
 JSONS = (rundir.MANIFEST, rundir.CONFIG, rundir.VOCABULARY, rundir.TOPICS)
@@ -141,6 +142,23 @@ def test_word_ids_beyond_the_vocabulary_are_named(own_run: Path) -> None:
     np.savez(own_run / rundir.TOKENS, ids=np.array([10**6]), offsets=np.array([0, 1]))
     sign(own_run)
     assert rundir.TOKENS in refusal(own_run)
+
+
+def test_sentiment_that_was_changed_is_refused_and_if_it_is_missing_that_is_said(
+    own_run: Path, aspectra: Callable[..., Any], sample_files: Path, tmp_path: Path
+) -> None:
+    path, labels = own_run / rundir.SENTIMENT, tmp_path / "l.csv"
+    SentimentModel("en", np.array([3]), np.ones((1, 2)), np.zeros(2)).save(path)
+    with np.load(path) as arrays:
+        forged = {**arrays, "bias": np.array([5.0, -5.0])}
+    np.savez(path, **forged)
+    words = "label", own_run, sample_files / "dev.jsonl", "-o", labels, "-q"
+    assert aspectra(*words).code == 1
+    assert rundir.SENTIMENT in refusal(own_run)
+    path.unlink()
+    told = aspectra(*words)
+    assert (told.code, labels.exists()) == (0, True)
+    assert "lexicon" in told.err
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aspectra import disk
+from aspectra import disk, rundir
 from aspectra.errors import InputError, RunError
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller, load_student
+from aspectra.labelling.onnx import sentiment_beside
 from aspectra.sample import Sample
 
 ODD = ["", "Zzz qqq.", "loud " * 200, "☕ ☕"]
@@ -168,3 +169,31 @@ def test_changed_empty_or_foreign_files_are_refused(own: Path) -> None:
         own.write_bytes(content)
         with pytest.raises(InputError, match=r"student\.onnx (was changed|is not a usable)"):
             OnnxLabeller(own)
+
+
+@pytest.mark.parametrize("suffix", [".tokenizer.json", ".json", ".sentiment.npz"])
+def test_signed_files_that_cannot_answer_are_refused(own: Path, suffix: str) -> None:
+    forged, about = own.with_suffix(suffix), own.with_suffix(".json")
+    values = json.loads(about.read_text())
+    if suffix == ".json":
+        values["padding"] = 10**30
+    elif suffix == ".sentiment.npz":
+        forged.write_bytes(b"PK nothing")
+    else:
+        definition = json.loads(forged.read_text())
+        definition["model"]["vocab"]["x"] = "many"
+        forged.write_text(json.dumps(definition))
+    for name, file in (
+        ("tokenizer", own.with_suffix(".tokenizer.json")),
+        ("sentiment", sentiment_beside(own)),
+    ):
+        values[f"{name}_sha256"] = rundir.checksum(file)
+    about.write_text(json.dumps({**values, rundir.CHECKSUM: rundir.own_checksum(values)}))
+    with pytest.raises(InputError, match="Export"):
+        OnnxLabeller(own)
+
+
+def test_the_exported_sentiment_must_be_there(own: Path) -> None:
+    sentiment_beside(own).unlink()
+    with pytest.raises(InputError, match=r"No file .*sentiment\.npz"):
+        OnnxLabeller(own)

@@ -59,7 +59,13 @@ def test_a_damaged_file_is_refused(model: SentimentModel, tmp_path: Path) -> Non
     path.write_bytes(b"PK nothing")
     with pytest.raises(RunError, match="cannot be used"):
         SentimentModel.load(path)
-    np.savez(path, used=np.array([2**30]), weights=np.ones((1, 2)), bias=np.zeros(2), about='{"format": 1}')
+    np.savez(
+        path,
+        used=np.array([2**30]),
+        weights=np.ones((1, 2)),
+        bias=np.zeros(2),
+        about='{"format": 1, "language": "en"}',
+    )
     with pytest.raises(RunError, match="out of range"):
         SentimentModel.load(path)
 

@@ -17,6 +17,8 @@ from typing import Any
 
 from aspectra.bench.processes import ASPECTRA
 
+from .patience import Patience
+
 MEMORY = 8 * 2**30
 """Bytes of addresses for a child. Most are only reserved: torch and its threads need 4 GB to start."""
 TRACES = ("Traceback (most recent call last)", "panicked at", "Segmentation fault", "core dumped")
@@ -74,9 +76,11 @@ class Worker:
         assert stdout
         stdin.write(json.dumps(said).encode() + b"\n")
         stdin.flush()
-        if not select.select([stdout], [], [], self.patience)[0]:
-            self.stop()
-            return Outcome(said, None)
+        patience = Patience(self.process.pid, self.patience)
+        while not select.select([stdout], [], [], patience.step)[0]:
+            if patience.ended():
+                self.stop()
+                return Outcome(said, None)
         line = stdout.readline()
         if not line:
             return Outcome(said, self.stop(), err="the process died")
@@ -107,12 +111,15 @@ def start(*words: object, limited: bool = True, **options: Any) -> subprocess.Po
 def end(process: subprocess.Popen[str], patience: float) -> Outcome:
     """Wait for a command that was started."""
     words = tuple(process.args[len(ASPECTRA) :])  # type: ignore[index]
-    try:
-        out, err = process.communicate(timeout=patience)
-    except subprocess.TimeoutExpired:
-        kill(process)
-        return Outcome(words, None)
-    return Outcome(words, process.returncode, out or "", err or "")
+    left = Patience(process.pid, patience)
+    while True:
+        try:
+            out, err = process.communicate(timeout=left.step)
+            return Outcome(words, process.returncode, out or "", err or "")
+        except subprocess.TimeoutExpired:
+            if left.ended():
+                kill(process)
+                return Outcome(words, None)
 
 
 def kill(process: subprocess.Popen[str]) -> None:

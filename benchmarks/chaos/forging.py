@@ -20,9 +20,11 @@ from .place import Place, Trial
 
 FORGERIES = 300
 RUN_FILES = tuple(name for names in rundir.STAGE_FILES.values() for name in names)
-STUDENT = (f"{rundir.STUDENT}/{rundir.CONFIG}", f"{rundir.STUDENT}/{rundir.HEAD}")
-OTHERS = (rundir.MANIFEST, rundir.TOPIC_MAP, rundir.INPUTS, rundir.ASPECTS)
-EXPORT = ("model.onnx", "model.json", "model.tokenizer.json")
+STUDENT = tuple(f"{rundir.STUDENT}/{name}" for name in (rundir.CONFIG, rundir.HEAD, rundir.FAST))
+OTHERS = (
+    rundir.MANIFEST, rundir.TOPIC_MAP, rundir.INPUTS, rundir.ASPECTS, rundir.SENTIMENT, rundir.RATED,
+)  # fmt: skip
+EXPORT = ("model.onnx", "model.json", "model.tokenizer.json", "model.sentiment.npz")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Case:
 def attack(place: Place) -> Iterator[Trial]:
     random = place.random("forging")
     right = labels_of(place, place.copy("forging"))
-    makers = (run_file, run_file, student_file, export_file, label_file, gold_file, spreadsheet)
+    makers = (
+        run_file, run_file, student_file, encoder_file, export_file, label_file, gold_file, spreadsheet,
+    )  # fmt: skip
     for number in range(place.count(FORGERIES)):
         case = random.choice(makers)(place, random.random())
         done = mutate(case.path, random)
@@ -97,6 +101,7 @@ def run_file(place: Place, share: float) -> Case:
         teacher(place, run, folder),
         ("topics", run),
         ("map", run, "--no-page", "-q"),
+        *([distil(run, place.encoder)] if name in (rundir.RATED, rundir.ASPECTS) else []),
         ("check", run, "-q"),
     )
     sign = None if name in OTHERS else lambda: sign_run(run)
@@ -115,13 +120,26 @@ def sign_run(run: Path) -> None:
 
 def student_file(place: Place, share: float) -> Case:
     run = place.copy("forged")
-    commands = (student(place, run, run.parent), ("check", run, "-q"))
+    slow = ("label", run, place.reviews, "--model", "encoder", "-q", "-o", run.parent / "slow.csv")
+    commands = (student(place, run, run.parent), slow, ("check", run, "-q"))
     return Case(run / pick(STUDENT, share), lambda: sign_student(run), commands, run.parent / "student.csv")
 
 
 def sign_student(run: Path) -> None:
-    config, head = (run / name for name in STUDENT)
-    resign(config, {"weights": rundir.checksum(head)})
+    config, head, fast = (run / name for name in STUDENT)
+    resign(config, {"weights": rundir.checksum(head), "fast": rundir.checksum(fast)})
+
+
+def encoder_file(place: Place, share: float) -> Case:
+    """Forge a file of the encoder's folder, which has no checksums: who gives it answers for it."""
+    folder = place.copy("forged", place.encoder)
+    files = tuple(sorted(path.name for path in folder.iterdir()))
+    run = place.copy("forged2")
+    return Case(folder / pick(files, share), None, (distil(run, folder),))
+
+
+def distil(run: Path, encoder: Path) -> tuple[object, ...]:
+    return "distill", run, "--encoder", encoder, "--n-segments", 250, "-q"
 
 
 def resign(path: Path, more: dict[str, str]) -> None:
@@ -139,12 +157,11 @@ def export_file(place: Place, share: float) -> Case:
     folder = place.copy("forged", place.onnx.parent)
     graph = folder / EXPORT[0]
     command = ("label", "--onnx", graph, place.reviews, "-q", "-o", folder.parent / "onnx.csv")
-    about, tokenizer = folder / EXPORT[1], folder / EXPORT[2]
+    about, tokenizer, felt = (folder / name for name in EXPORT[1:])
 
     def sign() -> None:
-        resign(
-            about, {"graph_sha256": rundir.checksum(graph), "tokenizer_sha256": rundir.checksum(tokenizer)}
-        )
+        files = {"graph": graph, "tokenizer": tokenizer, "sentiment": felt}
+        resign(about, {f"{name}_sha256": rundir.checksum(file) for name, file in files.items()})
 
     return Case(folder / pick(EXPORT, share), sign, (command,), folder.parent / "onnx.csv")
 

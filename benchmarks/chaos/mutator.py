@@ -30,7 +30,7 @@ def mutate(path: Path, random: Random) -> str:
         return change_bytes(path, random)
     try:
         return changers[path.suffix](path, random)
-    except (ValueError, OverflowError, TypeError, pl.exceptions.PolarsError):
+    except (ValueError, OverflowError, TypeError, LookupError, pl.exceptions.PolarsError):
         return change_bytes(path, random)  # a change that this format cannot hold
 
 

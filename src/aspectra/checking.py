@@ -18,6 +18,8 @@ from aspectra.config import FitConfig
 from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError
 from aspectra.fitting import Fitted
 from aspectra.rundir import RunDir
+from aspectra.sentiment.model import SentimentModel
+from aspectra.sentiment.rated import RatedReviews
 from aspectra.student.fast import load_fast
 from aspectra.student.linear import load_student
 from aspectra.studio.session import Session
@@ -50,7 +52,7 @@ def check_run(run: Path | str) -> list[Finding]:
     home = RunDir(run)
     if not (home / rundir.MANIFEST).exists():
         home.check()  # raises: there is no run
-    fitted, found = None, list(check_stages(home))
+    fitted, found = None, [*check_stages(home), *check_sentiment(home.path)]
     if not any(one.wrong for one in found):
         fitted, found = check_fitted(home.path, found)
     found += check_made_by_people(home.path, fitted)
@@ -81,6 +83,17 @@ def check_stages(run: RunDir) -> Iterator[Finding]:
                 yield Finding(name, DAMAGED, f"It is not the file that the fit wrote. {again}")
             else:
                 yield Finding(name)
+
+
+def check_sentiment(run: Path) -> Iterator[Finding]:
+    """Check what was learnt of sentiment, and the reviews that it was learnt from."""
+    path = run / rundir.SENTIMENT
+    if path.exists():
+        yield attempt(path.name, lambda: SentimentModel.load(path))
+    else:
+        yield Finding(path.name, NOT_YET, "Sentiment comes from a lexicon alone. Repeat the fit to learn it.")
+    if (run / rundir.RATED).exists():
+        yield attempt(rundir.RATED, lambda: RatedReviews.load(run))
 
 
 def fit_command(run: RunDir) -> str:

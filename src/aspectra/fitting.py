@@ -5,6 +5,7 @@ With a run directory every finished stage is kept there, and a later fit resumes
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from collections.abc import Callable, Iterator
@@ -276,10 +277,11 @@ def fit_sentiment(
     progress("sentiment", 0.0)
     made_for = fingerprint(fitted.fingerprints["prepare"], as_given(ratings))
     if run and (run / rundir.SENTIMENT).exists():
-        there = SentimentModel.load(run / rundir.SENTIMENT)
-        if there.about.get("made_for") == made_for:
-            progress("sentiment", 1.0)
-            return fitted.with_sentiment(there)
+        with contextlib.suppress(RunError):  # what is damaged is made again
+            there = SentimentModel.load(run / rundir.SENTIMENT)
+            if there.about.get("made_for") == made_for:
+                progress("sentiment", 1.0)
+                return fitted.with_sentiment(there)
     rated = find_rated(source, ratings, fitted.config.language, fitted.config.seed)
     made = learn_sentiment(fitted, rated)
     made.about.update(made_for=made_for)

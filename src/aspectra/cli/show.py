@@ -83,6 +83,8 @@ def note_model(run: Path, model: str | None, quiet: bool = False) -> None:
     chosen, why = choose_model(run, model)
     if why:
         note(f"Model: {MODELS[chosen]}; {why}", quiet)
+    if not (run / rundir.SENTIMENT).exists():  # also with --quiet: the answers are others
+        note(f"{run / rundir.SENTIMENT} is missing: sentiment comes from a lexicon alone. Repeat the fit.")
 
 
 def names(text: str | None) -> tuple[str, ...] | None:

@@ -109,7 +109,7 @@ def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarr
                 )  # half first: less to pick from
     except (MemoryError, torch.OutOfMemoryError):
         raise RunError(f"Out of memory with {BATCH} segments at once. Choose a smaller --encoder.") from None
-    return np.concatenate(parts)
+    return encoder.checked(np.concatenate(parts))
 
 
 def piece_places(pieces: Ragged, rows: np.ndarray) -> np.ndarray:

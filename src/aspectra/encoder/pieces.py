@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aspectra.corpus import Ragged
-from aspectra.errors import NotInstalledError
+from aspectra.errors import InputError, NotInstalledError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Tokenizer
@@ -22,9 +22,12 @@ def load_tokenizer(definition: str, longest: int) -> Tokenizer:
         raise NotInstalledError(
             'An encoder needs tokenizers, which is not installed: pip install "aspectra[student]"'
         ) from None
-    tokenizer = Tokenizer.from_str(definition)
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(longest)
+    try:
+        tokenizer = Tokenizer.from_str(definition)
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(longest)
+    except Exception as error:  # noqa: BLE001  # tokenizers has no error of its own
+        raise InputError(f"The tokenizer cannot be used ({error}).") from None
     return tokenizer
 
 

@@ -75,7 +75,16 @@ class Encoder:
                 result[rows] = ((hidden * weights).sum(1) / weights.sum(1)).cpu().numpy()
                 done += len(rows)
                 progress(done / len(texts))
-        return result
+        return self.checked(result)
+
+    def checked(self, states: np.ndarray) -> np.ndarray:
+        """Return states as they are; refuse those of an encoder whose weights are damaged."""
+        if not np.isfinite(states).all():
+            raise InputError(
+                f"The encoder {self.name!r} answers with numbers that are not finite, so its weights are "
+                "damaged. Give another --encoder, or leave it out."
+            )
+        return states
 
     def save(self, folder: Path) -> None:
         """Write the encoder and its tokenizer as transformers reads them."""
@@ -104,14 +113,21 @@ def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
     transformers = import_transformers()
     place = place_of(name)
     try:
-        model = transformers.AutoModel.from_pretrained(place).eval()
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place)
-    except (OSError, ValueError, KeyError) as error:
+        return open_encoder(name, place, longest, transformers)
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001  # transformers raises whatever its parts raise
         reason = str(error).strip().partition("\n")[0]
         raise InputError(
             f"Cannot load the encoder {name!r} ({reason}). Give the folder of a Hugging Face encoder, "
             "a name that the hub knows and that can be reached from here, or leave --encoder out."
         ) from None
+
+
+def open_encoder(name: str, place: str, longest: int, transformers: Any) -> Encoder:
+    """Read an encoder's files; whatever is wrong with them is an error of some kind."""
+    model = transformers.AutoModel.from_pretrained(place).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(place)
     if len(tokenizer) > model.config.vocab_size:
         raise InputError(
             f"The encoder {name!r} knows {model.config.vocab_size} word pieces, "

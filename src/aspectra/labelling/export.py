@@ -100,20 +100,21 @@ def export_onnx(fitted: Fitted, student: Student | LinearStudent, path: Path, in
     missing = [name for name in ("onnx", "onnxruntime") if find_spec(name) is None]
     if missing:
         raise InputError(f"The export needs {' and '.join(missing)}, which is not installed: {INSTALL}")
-    files = (*beside(path), path)
+    files = (*beside(path), sentiment_beside(path), path)
     for file in files:
         rundir.refuse_own_file(file)
     network, encoder = make_graph(fitted, student)
     with disk.locked(path.parent, "export", wait=0), contextlib.ExitStack() as together:
-        # at the end all three take their places, the graph first, the description last
-        about, tokenizer, graph = (together.enter_context(disk.atomic_path(file)) for file in files)
+        # at the end all take their places, the graph first, the description last
+        about, tokenizer, felt, graph = (together.enter_context(disk.atomic_path(file)) for file in files)
         write_graph(network, graph)
         if int8:
             quantise(graph)
         tokenizer.write_bytes(encoder.tokenizer.to_str().encode())
-        fitted.felt().save(sentiment_beside(path))
+        felt.write_bytes(fitted.felt().to_bytes())
         values = description(fitted, student.card, encoder)
-        values |= {"graph_sha256": rundir.checksum(graph), "tokenizer_sha256": rundir.checksum(tokenizer)}
+        for name, file in (("graph", graph), ("tokenizer", tokenizer), ("sentiment", felt)):
+            values[f"{name}_sha256"] = rundir.checksum(file)
         about.write_bytes(rundir.to_json({**values, rundir.CHECKSUM: rundir.own_checksum(values)}))
 
 

@@ -4,7 +4,6 @@ and no run.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import polars as pl
 from aspectra import disk, rundir
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
-from aspectra.errors import InputError, RunError
+from aspectra.errors import InputError, NotInstalledError, RunError
 from aspectra.sentiment.model import SentimentModel
 from aspectra.text.tokens import check_language
 
@@ -64,13 +63,6 @@ def read_about(path: Path) -> dict[str, Any]:
     return dict(about)
 
 
-def is_json(data: bytes) -> bool:
-    try:
-        return isinstance(json.loads(data), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
 class OnnxModel:
     """An exported file: `about` tells what its answers mean."""
 
@@ -85,26 +77,30 @@ class OnnxModel:
 
     def _open(self, path: Path, threads: int) -> None:
         about, tokenizer = beside(path)
-        for file in (path, about, tokenizer):
-            if not file.is_file():
+        felt = sentiment_beside(path)
+        files = {"graph": path, "about": about, "tokenizer": tokenizer, "sentiment": felt}
+        self.about = read_about(about) if about.is_file() else {}
+        for name, file in files.items():
+            if not file.is_file() and (name != "sentiment" or "sentiment_sha256" in self.about):
                 raise InputError(f"No file {file}. Export it with the others: aspectra export RUN -o {path}")
-        self.about = read_about(about)
         self.session = open_session(path, threads)
-        definition = tokenizer.read_bytes()
-        for file, name in (
-            (path, "graph"),
-            (tokenizer, "tokenizer"),
-        ):  # after opening: what is used is checked
-            if self.about.get(f"{name}_sha256", "") not in ("", rundir.checksum(file)):
+        self.sentiment = read_sentiment(felt, self.about["language"])
+        self.tokenizer = read_tokenizer(tokenizer, self.about["longest"])
+        for name, file in files.items():  # after opening: what is used is checked
+            if self.about.get(f"{name}_sha256", "") not in ("", file.exists() and rundir.checksum(file)):
                 raise InputError(f"{file} was changed, or is not of the same export as {about}. {AGAIN}")
-        if not is_json(definition):
-            raise InputError(f"{tokenizer} is not a usable tokenizer. {AGAIN}")
-        self.tokenizer = load_tokenizer(definition.decode(), self.about["longest"])
         words = tuple(self.about["words"])
         self.vocabulary = Vocabulary(words, (0,) * len(words), self.about["language"])
-        felt = sentiment_beside(path)
-        language = self.about["language"]
-        self.sentiment = SentimentModel.load(felt) if felt.exists() else SentimentModel(language)
+        self._try(path)
+
+    def _try(self, path: Path) -> None:
+        """Answer once, so that files which do not fit together are refused here."""
+        try:
+            beta, known, student = self.probabilities(pl.Series([".", *self.about["words"][:1]]))
+        except (ValueError, TypeError, LookupError, OverflowError, MemoryError) as error:
+            raise InputError(f"The files of {path} do not fit together ({error}). {AGAIN}") from None
+        if not (np.isfinite(student).all() and np.isfinite(beta[known > 0]).all()):
+            raise InputError(f"{path} answers with numbers that are not finite. {AGAIN}")
 
     def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return β (N×K; NaN without known words), the number of known words (N), and the student's
@@ -116,9 +112,15 @@ class OnnxModel:
         order = np.argsort(pieces.lengths, kind="stable")
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            student[rows], beta[rows] = self.session.run(list(OUTPUTS), self.inputs(pieces, words, rows))
+            student[rows], beta[rows] = self.answer(self.inputs(pieces, words, rows))
         beta[words.lengths == 0] = np.nan
         return beta, words.lengths, student
+
+    def answer(self, inputs: dict[str, np.ndarray]) -> Any:
+        try:
+            return self.session.run(list(OUTPUTS), inputs)
+        except onnx_errors() as error:
+            raise InputError(f"The exported model cannot answer ({error}). {AGAIN}") from None
 
     def inputs(self, pieces: Ragged, words: Ragged, rows: np.ndarray) -> dict[str, np.ndarray]:
         ids, mask = pieces.padded(rows, self.about["longest"])
@@ -131,6 +133,30 @@ class OnnxModel:
         )
 
 
+def read_tokenizer(path: Path, longest: int) -> Any:
+    try:
+        return load_tokenizer(path.read_bytes().decode(errors="replace"), longest)
+    except NotInstalledError:
+        raise
+    except InputError as error:
+        raise InputError(f"{path} is not a usable tokenizer ({error}) {AGAIN}") from None
+
+
+def read_sentiment(path: Path, language: str) -> SentimentModel:
+    try:
+        return SentimentModel.load(path) if path.exists() else SentimentModel(language)
+    except RunError:
+        raise InputError(f"{path} is damaged. {AGAIN}") from None
+
+
+def onnx_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of onnxruntime, which have no common base."""
+    import onnxruntime
+
+    named = vars(onnxruntime.capi.onnxruntime_pybind11_state).values()
+    return tuple(one for one in named if isinstance(one, type) and issubclass(one, Exception))
+
+
 def open_session(path: Path, threads: int = 0) -> Any:
     """Open the model; a batch is computed on `threads` threads, 0 takes all cores."""
     try:
@@ -141,11 +167,9 @@ def open_session(path: Path, threads: int = 0) -> Any:
         ) from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    named = vars(onnxruntime.capi.onnxruntime_pybind11_state).values()
-    faults = tuple(one for one in named if isinstance(one, type) and issubclass(one, Exception))
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except faults as error:
+    except onnx_errors() as error:
         raise InputError(
             f"{path} is not a usable ONNX file ({error}). Export it again: aspectra export RUN -o {path}"
         ) from None

@@ -6,7 +6,10 @@ no compiler at label time. Without learnt weights the lexicon answers alone. A m
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -15,14 +18,18 @@ from zipfile import BadZipFile
 import numpy as np
 import polars as pl
 
-from aspectra import disk
-from aspectra.errors import RunError
+from aspectra import disk, rundir
+from aspectra.errors import ConfigError, RunError
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.lexicon import valences
 from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores
 from aspectra.sentiment.words import WordReader
+from aspectra.text.tokens import check_language
 
 FORMAT = 1
+AGAIN = "Repeat the fit: it is made anew."
+MOST_BYTES = 64 * 2**BITS
+"""That the arrays of a model may need; a small file can say that it holds far more."""
 CONTEXT = 0.8
 """How much a segment leans towards what the other segments of its review say."""
 COLUMNS = ("sentiment", "sentiment_score", "sentiment_confidence")
@@ -73,31 +80,66 @@ class SentimentModel:
             lines.append(f"There is no sentiment lexicon for language {self.language!r}. {how}")
         return lines
 
+    def to_bytes(self) -> bytes:
+        """Return the model as a file, with a checksum of all that it holds."""
+        arrays = {"used": self.used, "weights": self.weights.astype(np.float16), "bias": self.bias}
+        about = {"format": FORMAT, "language": self.language, **self.about}
+        about[rundir.CHECKSUM] = contents(arrays, about)
+        file = io.BytesIO()
+        np.savez_compressed(file, about=json.dumps(about), **arrays)  # type: ignore[arg-type]
+        return file.getvalue()
+
     def save(self, path: Path) -> None:
-        about = json.dumps({"format": FORMAT, "language": self.language, **self.about})
-        with disk.atomic_path(path) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(
-                file, used=self.used, weights=self.weights.astype(np.float16), bias=self.bias, about=about
-            )
+        disk.write_atomic(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        again = "Distil or fit again: it is made anew."
         try:
-            with np.load(path) as arrays:
-                used, weights, bias = arrays["used"], arrays["weights"], arrays["bias"]
-                about = json.loads(str(arrays["about"]))
-        except (OSError, ValueError, LookupError, EOFError, MemoryError, TypeError, BadZipFile) as error:
-            raise RunError(f"{path} cannot be used ({error}). {again}") from None
-        fits = weights.shape == (len(used), 2) and bias.shape == (2,) and weights.dtype.kind == "f"
-        if not fits or used.dtype.kind not in "iu" or about.get("format") != FORMAT:
-            raise RunError(f"{path} is damaged or of another version. {again}")
+            arrays, about = read_arrays(path)
+            check_language(str(about["language"]))
+        except FAULTS as error:
+            raise RunError(f"{path} cannot be used ({error}). {AGAIN}") from None
+        used, weights, bias = (arrays[name] for name in ("used", "weights", "bias"))
+        shapes = used.ndim == 1 and weights.shape == (len(used), 2) and bias.shape == (2,)
+        kinds = used.dtype.kind in "iu" and weights.dtype.kind == bias.dtype.kind == "f"
+        if not (shapes and kinds) or about.pop("format", None) != FORMAT:
+            raise RunError(f"{path} is damaged or of another version. {AGAIN}")
         if len(used) and not 0 <= used.min() <= used.max() < 2**BITS:
-            raise RunError(f"{path} is damaged: a feature is out of range. {again}")
+            raise RunError(f"{path} is damaged: a feature is out of range. {AGAIN}")
         if not np.isfinite(weights).all() or not np.isfinite(bias).all():
-            raise RunError(f"{path} has a weight that is not finite. {again}")
-        language = str(about.pop("language", "en"))
-        return cls(language, used, weights.astype(np.float32), bias, about)
+            raise RunError(f"{path} has a weight that is not finite. {AGAIN}")
+        return cls(str(about.pop("language")), used, weights.astype(np.float32), bias, about)
+
+
+FAULTS = (
+    OSError, ValueError, LookupError, EOFError, MemoryError, TypeError, RecursionError, BadZipFile,
+    ConfigError, zlib.error,
+)  # fmt: skip
+"""What reading a file that is no model can raise."""
+
+
+def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Return the arrays of a model's file and what is said of it, if both are as they were written."""
+    with np.load(path) as file:
+        size = sum(one.file_size for one in file.zip.infolist())
+        if size > MOST_BYTES:
+            raise ValueError(f"it unpacks to {size:,} bytes")
+        arrays = {name: file[name] for name in ("used", "weights", "bias")}
+        about = json.loads(str(file["about"]))
+    if not isinstance(about, dict):
+        raise TypeError("what is said of it is no object")
+    if about.pop(rundir.CHECKSUM, None) not in (None, contents(arrays, about)):
+        raise ValueError("it was changed")
+    return arrays, about
+
+
+def contents(arrays: dict[str, np.ndarray], about: dict[str, Any]) -> str:
+    """Return a checksum of arrays and what is said of them."""
+    said = [about, *((name, one.dtype.str, one.shape) for name, one in arrays.items())]
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    for one in arrays.values():
+        digest.update(one.tobytes())
+    return digest.hexdigest()
 
 
 def answers(chances: np.ndarray) -> pl.DataFrame:

@@ -76,6 +76,8 @@ class RatedReviews:
             raise rundir.damaged(path, error) from None
         if dict(frame.schema) != COLUMNS:
             raise rundir.damaged(path, f"its columns are {frame.columns}")
+        if frame.null_count().row(0) != (0, 0) or not frame["rating"].is_between(0, 1).all():
+            raise rundir.damaged(path, "a text is missing, or a rating is not from 0 to 1")
         return cls(frame, None, "")
 
 
