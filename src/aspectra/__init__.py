@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aspectra.text.read import read_reviews as read_reviews
     from aspectra.updating import update as update
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "read_reviews": "aspectra.text.read",

@@ -16,8 +16,8 @@ from typing import TextIO
 
 REDRAWN, LOGGED = 0.25, 10.0
 """Seconds between two lines, on a terminal and in a log."""
-LONG, FIRST_GUESS = 120.0, 3.0
-"""Work of more seconds is announced, after so many seconds of it."""
+LONG, FIRST_GUESS, FIRST_SHARE = 120.0, 3.0, 0.01
+"""Work of more seconds is announced, after so many seconds and so much of it: the first steps are slow."""
 BAR = 20
 
 
@@ -116,7 +116,8 @@ class Meter:
             if work is None:
                 return
             left = work.left(now)
-            if left is not None and left > LONG and not work.announced and now - work.start >= FIRST_GUESS:
+            known = now - work.start >= FIRST_GUESS and work.share >= FIRST_SHARE
+            if known and left is not None and left > LONG and not work.announced:
                 work.announced = True
                 text = f"{work.label}: this will take about {in_words(left)}."
                 self._write(f"\r{text}\x1b[K\n" if self.terminal else f"{text}\n")

@@ -110,4 +110,6 @@ def what_next(run: Path, files: list[str], found: Update) -> Iterator[str]:
         yield f"  {shlex.join(['aspectra', 'map', new, '--from', str(run)])}"
     else:
         yield "No need to fit again."
-    yield f"Next: {shlex.join(['aspectra', 'label', str(run), *files, '-o', 'labelled.csv'])}"
+    mapped = (run / rundir.TOPIC_MAP).exists()
+    label = ["aspectra", "label", str(run), *files, "-o", "labelled.csv"]
+    yield f"Next: {shlex.join(label if mapped else ['aspectra', 'map', str(run)])}"
