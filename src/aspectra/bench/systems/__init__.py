@@ -17,19 +17,13 @@ from aspectra.bench.systems.lda import LocLda, W2vLda
 from aspectra.bench.systems.mate import Mate, other_domains
 from aspectra.bench.systems.names import LinearSystem, ZeroShot
 from aspectra.bench.systems.ours import PAPER_STUDENT, PAPER_TEACHER, StudentSystem, TeacherSystem
-from aspectra.bench.systems.peers import NotBuilt
+from aspectra.bench.systems.sememes import AeCsa
+from aspectra.bench.systems.serbm import Serbm
 from aspectra.bench.systems.setfit import SetFit
 from aspectra.bench.systems.teacher_student import WORD_VECTORS, TeacherStudent
+from aspectra.bench.systems.turftopic import KeyNmf
 from aspectra.config import StudentConfig
 
-SERBM = (
-    "SERBM (Wang et al. 2015) is not built: its aspect and sentiment units are tied to word lists with "
-    "weights, which we could not obtain."
-)
-AE_CSA = (
-    "AE-CSA (Luo et al. 2019) is not built: it needs the senses of words from WordNet, which no Python "
-    "package brings (Debian: wordnet-base), and we had no more than its abstract."
-)
 OWN: tuple[System, ...] = (
     ZeroShot(),
     LinearSystem(),
@@ -53,6 +47,7 @@ PAPER: tuple[System, ...] = (
     Mate(),
     Mate("mate-mt", "MATE-MT", domains=other_domains),
     W2vLda(),
+    Serbm(),
     TeacherStudent(),
     TeacherStudent("ts-stu-w2v", "TS-Stu-W2V", features=WORD_VECTORS),
     TeacherStudent(
@@ -62,8 +57,7 @@ PAPER: tuple[System, ...] = (
     Abae("abae-k", "ABAE, as many topics as ours", n_topics=None),
     Abae("abae+hrsmap", "ABAE + HRSMap, 30 topics", n_topics=30, selective=True),
     LocLda(),
-    NotBuilt("serbm", "SERBM", "priors", SERBM),
-    NotBuilt("ae-csa", "AE-CSA", DEV_MAP, AE_CSA),
+    AeCsa(),
     TeacherSystem("sscl", "SSCL as published", settings=PAPER_TEACHER),
     StudentSystem(
         "sscls-paper", "SSCLS as published", settings=PAPER_STUDENT, dev_as="none", teacher=PAPER_TEACHER
@@ -75,6 +69,7 @@ PEERS: tuple[System, ...] = (
     Bertopic("bertopic-guided", "BERTopic, guided", SEED_WORDS),
     CorEx(),
     Bertopic(),
+    KeyNmf(),
     SetFit("setfit-20", "SetFit, 20 labels", number=20),
     SetFit("setfit-50", "SetFit, 50 labels", number=50),
     SetFit(),

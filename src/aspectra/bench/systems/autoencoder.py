@@ -25,6 +25,8 @@ from aspectra.teacher.train import batches
 from aspectra.topicmap.gamma import no_known_words
 
 STEPS, RATE, CLIP, NEGATIVES = 15_000, 0.001, 10.0, 20
+OTHERS = 20_000
+"""Negatives are drawn among so many segments, whose means are taken once."""
 Batch = tuple[Tensor, Tensor, Tensor]
 """Word ids and mask, B×L each, and negatives, B×20×D."""
 
@@ -45,6 +47,10 @@ def unit_rows(matrix: np.ndarray) -> np.ndarray:
     return np.asarray(matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12))
 
 
+def unit_tensor(matrix: np.ndarray) -> Tensor:
+    return torch.from_numpy(unit_rows(matrix).astype(np.float32))
+
+
 def hinge(words: Tensor, topics: Tensor, negatives: Tensor) -> Tensor:
     """Return the mean over segments of Σ_i max(0, 1 − r·z + r·n_i); z, r are B×D, n is B×20×D."""
     z, r = unit(words), unit(topics)  # B×D each
@@ -62,11 +68,21 @@ def train_autoencoder(
 ) -> TrainedTeacher:
     """Train on the run's segments from these topics, K×D."""
     torch.manual_seed(config.seed)
-    vectors = unit_rows(words.vectors.matrix).astype(np.float32)
-    model = Teacher(torch.from_numpy(vectors), torch.from_numpy(unit_rows(start).astype(np.float32)), config)
+    model = Teacher(unit_tensor(words.vectors.matrix), unit_tensor(start), config)
     model.topics.requires_grad_(not fixed)
     if second:
         model.add_module("second", second.part)
+    train_network(model, words, config, steps, second)
+    if second:
+        del model.second  # it has learnt its part of the attention
+    return model.trained()
+
+
+def train_network(
+    model: Teacher, words: Fitted, config: FitConfig, steps: int, second: SecondTask | None = None
+) -> None:
+    """Minimise the loss on the run's segments; topics that need no gradient stay as they are."""
+    fixed = not model.topics.requires_grad
 
     def losses(batch: Batch) -> Losses:
         ids, mask, negatives = batch
@@ -79,23 +95,20 @@ def train_autoencoder(
         """Nobody asks how the loss falls."""
 
     with torch_threads(1):
-        drawn = autoencoder_batches(words, vectors, config, steps)
+        drawn = autoencoder_batches(words, model.vectors.numpy(), config, steps)
         optimise(model, drawn, differentiate(losses), lambda step: RATE, CLIP, ignore)
-    if second:
-        del model.second  # it has learnt its part of the attention
-    return model.trained()
 
 
 def autoencoder_batches(words: Fitted, vectors: np.ndarray, config: FitConfig, steps: int) -> Iterator[Batch]:
     """Yield segments, and for each 20 mean vectors of random segments, at length 1."""
     corpus, random = words.corpus, np.random.default_rng((config.seed, 1))
     rows = corpus.trainable(config.min_tokens)
+    others = corpus.tokens.select(random.choice(rows, OTHERS), config.max_tokens)
+    means = unit_tensor(np.add.reduceat(vectors[others.ids], others.offsets[:-1]))  # OTHERS×D
     for batch in batches(rows, steps, config):
         ids, mask = corpus.tokens.padded(batch, config.max_tokens)
-        others = corpus.tokens.select(random.choice(rows, len(batch) * NEGATIVES), config.max_tokens)
-        means = np.add.reduceat(vectors[others.ids], others.offsets[:-1])
-        negatives = unit_rows(means).astype(np.float32).reshape(len(batch), NEGATIVES, -1)
-        yield torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32)), torch.from_numpy(negatives)
+        negatives = means[random.integers(0, OTHERS, (len(batch), NEGATIVES))]
+        yield torch.from_numpy(ids), torch.from_numpy(mask.astype(np.float32)), negatives
 
 
 def topics_of(model: TrainedTeacher, words: Fitted) -> TopicProbabilities:

@@ -2,7 +2,7 @@
 
 A word w of a segment gets the weight Σ_a exp(−γ‖w − a‖²) over the 200 most frequent nouns a, divided by
 the segment's sum. A segment is its weighted mean word, its answer the aspect with the nearest name (cosine).
-Departures: the run's vectors (skip-gram, not CBOW) at length 1, with γ chosen for that; no tagger: a noun is
+Departures: the run's vectors (skip-gram, not CBOW) at length 1, so γ was chosen on dev; no tagger: a noun is
 what often follows an article or possessive; General, which CAt does not know, is the less similar half.
 """
 
@@ -21,7 +21,7 @@ from aspectra.bench.systems.baselines import encode, sample_rows
 from aspectra.config import GENERAL
 from aspectra.corpus import Ragged
 
-NOUNS, GAMMA = 200, 3.0
+NOUNS, GAMMA = 200, 10.0
 NOUN_SHARE = 0.1
 """A word is a noun if it ends a noun phrase in at least this share of its occurrences."""
 PHRASE = (

@@ -13,23 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from aspectra.bench.protocol import Frozen, Task
+from aspectra.bench.protocol import Task
 from aspectra.bench.systems.names import KeptEncoder
 from aspectra.config import StudentConfig
-from aspectra.errors import InputError, NotInstalledError
+from aspectra.errors import NotInstalledError
 from aspectra.topicmap.by_names import sample_rows
 
 INSTALL = 'pip install "aspectra[peers]"'
 SEGMENTS = StudentConfig.n_segments
 
 
-def need(module: str) -> Any:
+def need(module: str, install: str = INSTALL) -> Any:
     """Import a module of another package, or say how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise NotInstalledError(f"{package} cannot be imported ({error}). Install it: {INSTALL}") from None
+        raise NotInstalledError(f"{package} cannot be imported ({error}). Install it: {install}") from None
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,3 @@ def one_topic(topics: Sequence[int], sure: Sequence[float] | None, n_topics: int
     values = np.ones(len(topics)) if sure is None else np.asarray(sure, dtype=np.float64)
     result[known, np.asarray(topics)[known]] = np.maximum(values[known], 1e-6)
     return result
-
-
-@dataclass(frozen=True)
-class NotBuilt:
-    """A row of the paper's table that we cannot build honestly; `reason` says why."""
-
-    name: str
-    title: str
-    supervision: str
-    reason: str
-    seeded: bool = False
-
-    def config(self, task: Task) -> dict[str, Any]:
-        return {}
-
-    def fit(self, task: Task) -> Frozen:
-        raise InputError(self.reason)
