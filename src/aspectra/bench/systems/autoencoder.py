@@ -25,6 +25,8 @@ from aspectra.teacher.train import batches
 from aspectra.topicmap.gamma import no_known_words
 
 STEPS, RATE, CLIP, NEGATIVES = 15_000, 0.001, 10.0, 20
+PASSES = 10
+"""A small corpus is read at most so often, however many steps there are."""
 OTHERS = 20_000
 """Negatives are drawn among so many segments, whose means are taken once."""
 Batch = tuple[Tensor, Tensor, Tensor]
@@ -105,6 +107,7 @@ def autoencoder_batches(words: Fitted, vectors: np.ndarray, config: FitConfig, s
     rows = corpus.trainable(config.min_tokens)
     others = corpus.tokens.select(random.choice(rows, OTHERS), config.max_tokens)
     means = unit_tensor(np.add.reduceat(vectors[others.ids], others.offsets[:-1]))  # OTHERS×D
+    steps = min(steps, -(-PASSES * len(rows) // config.batch_size))
     for batch in batches(rows, steps, config):
         ids, mask = corpus.tokens.padded(batch, config.max_tokens)
         negatives = means[random.integers(0, OTHERS, (len(batch), NEGATIVES))]

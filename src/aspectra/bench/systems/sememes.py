@@ -1,8 +1,8 @@
-"""AE-CSA (Luo et al., IJCAI 2019): ABAE whose words also bring the sememes of their senses, see autoencoder.py.
+"""AE-CSA (Luo et al., IJCAI 2019): ABAE, see autoencoder.py, whose words bring the sememes of their senses.
 
 A sense m of word t is the mean vector s_tm of its sememes. The segment's context c = mean e_t weighs senses:
 a_tm = softmax_m(s_tm·c); the word is then e_t + Σ_m a_tm s_tm, at length 1, and goes into ABAE's attention.
-Departures: we had the abstract alone, so the two attentions are as plain as it says; sememes are the words of a
+Departures: we had the abstract alone, so both attentions are as plain as it says; sememes are the words of a
 WordNet synset and of those right above it, at most 3 senses; 14 topics, each mapped by dev.
 """
 
@@ -145,6 +145,7 @@ def lines_of(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"AE-CSA needs WordNet: cannot read {path} ({error.strerror}). On Debian: apt-get install wordnet-base"
+            f"AE-CSA needs WordNet: cannot read {path} ({error.strerror}). "
+            "On Debian: apt-get install wordnet-base"
         ) from None
     return [line for line in text.splitlines() if line and not line.startswith(" ")]
