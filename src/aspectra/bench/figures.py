@@ -144,7 +144,7 @@ def draw_times(outcomes: Sequence[Outcome], folder: Path) -> str:
             values = values_of(outcomes, one, name, test_figure(SETS[one].headline))
             if costs and values:
                 kind = SYSTEMS[name].supervision if name in SYSTEMS else ""
-                x, y = max(max(map(seconds_of, costs)), 0.1), spread(values)[0]
+                x, y = max(float(np.median([*map(seconds_of, costs)])), 0.1), spread(values)[0]
                 panel.plot(x, y, "o", color=COLOURS[told.index(kind) % len(COLOURS)], label=kind)
                 panel.annotate(name, (x, y), (4, 3), textcoords="offset points", fontsize=7)
         panel.set_xscale("log")

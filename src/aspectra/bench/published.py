@@ -33,7 +33,10 @@ TABLES: dict[str, dict[str, float]] = {
 SUPERVISION = {
     "CAt": "names",
     "W2VLDA": "seed words",
-    **dict.fromkeys(("ABAE", "ABAE + HRSMap", "SSCL", "SSCLS-BERT", "SSCLS-DistilBERT"), "map by hand"),
+    "SERBM": "word lists",
+    **dict.fromkeys(
+        ("AE-CSA", "ABAE", "ABAE + HRSMap", "SSCL", "SSCLS-BERT", "SSCLS-DistilBERT"), "map by hand"
+    ),
     **dict.fromkeys(
         ("ABAE-init", "MATE", "MATE-MT", "TS-Teacher", "TS-Stu-W2V", "TS-Stu-BERT"), "seed words"
     ),

@@ -1,10 +1,9 @@
-"""SERBM (Wang et al., ACL 2015): a restricted Boltzmann machine with units for aspects and for sentiment.
+"""SERBM (Wang et al., ACL 2015): a restricted Boltzmann machine of aspects, other words, sentiment.
 
-A segment is its word counts v, N words in all. Its energy with binary units h is
-E = −Σ_jk h_j W_jk v_k − Σ_k b_k v_k − N Σ_j a_j h_j; learnt by contrastive divergence. The units are one per
-aspect, one for other words, and praise and complaint. Priors π tie words to units: −λ Σ (σ(W_jk) − π_jk)².
-Departures: π comes from 5 seed words per aspect and VADER's valences, theirs from lists that we do not have;
-an aspect's answer is its unit's input, and General is the unit of other words; at most 100,000 segments.
+Of N words, v_k times k, and binary units h: E = −Σ_jk h_j W_jk v_k − Σ_k b_k v_k − N Σ_j a_j h_j, learnt by
+contrastive divergence; priors π tie words to units: −λ Σ (σ(W_jk) − π_jk)². Departures: π comes from 5 seed
+words per aspect and VADER, theirs from lists that we do not have; the unit of other words is General; the
+answer is the unit with most input; at most 100,000 segments.
 """
 
 from __future__ import annotations
