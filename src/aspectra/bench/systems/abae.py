@@ -2,7 +2,7 @@
 
 As in the paper: topics start at k-means of the word vectors, Adam at 0.001, batches of 50, 20 negatives,
 λ = 1. Departures: the run's words and vectors, 128 wide and not 200; 15,000 steps, as in the authors' code,
-or 10 passes; dev makes the map that people made. HRSMap is the SSCL paper's; ABAE with seed words is in mate.py.
+or 10 passes; dev makes the map that people made. HRSMap is the SSCL paper's; for seed words see mate.py.
 """
 
 from __future__ import annotations
