@@ -116,7 +116,8 @@ def test_labels_have_a_row_a_segment_with_aspect_confidence_and_evidence(detecto
     frame = detector.label(["The crema tastes bitter. 👍", None, "The pump is so loud! I sent it back."])
     assert frame.columns == [
         "review", "segment", "text", "aspect", "probability", "sentiment", "sentiment_score",
-        "sentiment_confidence", "entropy", "margin", "unmapped", "topic", "known_words",
+        "sentiment_confidence", "aspects", "aspect_sentiments", "entropy", "margin", "unmapped", "topic",
+        "known_words",
         "p_Taste", "p_Noise", "p_General",
     ]  # fmt: skip
     assert frame["review"].to_list() == [0, 2, 2]

@@ -12,12 +12,14 @@ from aspectra.errors import InputError
 from aspectra.scores import (
     Gold,
     accuracy_at_shares,
+    calibration_error,
     cohens_kappa,
     coverage_curve,
     keep_only,
     objective,
     read_gold,
     score,
+    score_sets,
 )
 
 ASPECTS = ("Image", "Sound", "Price", GENERAL)
@@ -211,3 +213,22 @@ def test_the_objective_equals_the_scores_for_every_option(general: bool) -> None
     each = [score(gold, [ASPECTS[number] for number in column], ASPECTS) for column in answers.T]
     expected = [(one.f1_micro + one.f1_macro) / 2 if general else one.f1_weighted for one in each]
     np.testing.assert_allclose(objective(answers, member, general), expected)
+
+
+def test_sets_are_scored_beside_the_single_answer() -> None:
+    gold = [frozenset({"Image", "Sound"}), frozenset({"Image"}), frozenset({"General"})]
+    found = score_sets(
+        gold, [["Image", "Sound"], ["Image", "Sound"], []], ["Image", "Image", "Image"], ASPECTS
+    )
+    assert found is not None
+    assert found.f1_micro == pytest.approx(2 * 3 / (4 + 4))
+    assert found.f1_macro == pytest.approx((1 + 2 / 3 + 0) / 3)
+    assert (found.exact_match, found.jaccard) == pytest.approx((1 / 3, (1 + 0.5 + 0) / 3))
+    assert found.single_f1_micro == pytest.approx(2 * 2 / (4 + 3))
+    assert score_sets(gold[1:], [["Image"], ["General"]], ["Image", "General"], ASPECTS) is None
+
+
+def test_the_calibration_error_is_the_mean_distance_of_bins() -> None:
+    confidence = np.array([0.95, 0.95, 0.55, 0.55])
+    assert calibration_error([True, True, True, False], confidence) == pytest.approx((0.1 + 0.1) / 4)
+    assert score(one_each(["Image"] * 2), ["Image", "Sound"], ASPECTS, np.ones(2)).calibration_error == 0.5

@@ -41,6 +41,12 @@ def test_nested_columns_are_json_in_a_csv(tmp_path: Path) -> None:
     assert [json.loads(who) for who in rows["who"]] == [{"name": "Ada"}, {"name": None}]
 
 
+def test_all_aspects_of_a_segment_have_semicolons_between_them_in_a_csv(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"aspects": [["Food", "Staff"], [], ["Food"]]})
+    write_frames([frame], tmp_path / "labels.csv")
+    assert (tmp_path / "labels.csv").read_text("utf-8-sig").splitlines()[1:] == ["Food;Staff", '""', "Food"]
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_a_failure_midway_leaves_the_earlier_file(tmp_path: Path, kind: str) -> None:
     def frames() -> Iterator[pl.DataFrame]:

@@ -3,7 +3,7 @@
 A segment with several gold aspects counts as right if the prediction is any of them: its gold is then the
 predicted one, else its first in the order of `aspects`. Scores are fractions from 0 to 1. Macro F1 averages
 over the aspects that occur in gold or prediction. For comparison, `Scores` also says what always answering
-the most frequent aspect would get. Every F1, coverage curve and Cohen's kappa is computed here.
+the most frequent aspect would get. Every F1, coverage curve, calibration error and kappa is computed here.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ import numpy as np
 
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import InputError
+
+BINS = 10
+"""Of confidence, for the calibration error."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,26 @@ class AspectScore:
 
 
 @dataclass(frozen=True)
+class SetScores:
+    """All aspects of each segment against all gold aspects; `single_` is what one answer each would get.
+
+    `exact_match` is the share of segments whose sets are equal, `jaccard` the mean of shared / all aspects.
+    """
+
+    f1_micro: float
+    f1_macro: float
+    exact_match: float
+    jaccard: float
+    single_f1_micro: float
+    single_f1_macro: float
+
+
+@dataclass(frozen=True)
 class Scores:
     """`confusion` has gold in rows, predictions in columns.
 
-    `accuracy` equals `f1_micro`, as every segment gets one answer.
+    `accuracy` equals `f1_micro`, as every segment gets one answer. `calibration_error` is the distance of
+    probabilities from how often they are right; `sets` are there if gold has segments with several aspects.
     """
 
     n: int
@@ -65,6 +84,8 @@ class Scores:
     majority_f1_macro: float
     majority_f1_weighted: float
     confusion: list[list[int]]
+    calibration_error: float | None = None
+    sets: SetScores | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -133,7 +154,13 @@ def without_not_reviews(gold: Gold) -> Gold:
     return keep_only(gold, names) if names and any(NOT_REVIEW in one for one in gold.aspects) else gold
 
 
-def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Sequence[str]) -> Scores:
+def score(
+    gold: Sequence[frozenset[str]],
+    predicted: Sequence[str],
+    aspects: Sequence[str],
+    confidence: np.ndarray | None = None,
+) -> Scores:
+    """Score one answer for each segment; `confidence` are the answers' probabilities, if known."""
     member = gold_matrix(gold, aspects)
     answers = answer_numbers(predicted, aspects)
     if len(member) != len(answers):
@@ -145,6 +172,7 @@ def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Seq
     most_frequent = int(member.sum(axis=0).argmax())
     majority = averages(count_confusion(member, np.full_like(answers, most_frequent)), aspects)
     averaged = averages(confusion, aspects)
+    right = member[np.arange(len(answers)), answers]
     return Scores(
         n=len(member),
         aspects=tuple(aspects),
@@ -156,6 +184,7 @@ def score(gold: Sequence[frozenset[str]], predicted: Sequence[str], aspects: Seq
         majority_f1_macro=majority["f1_macro"],
         majority_f1_weighted=majority["f1_weighted"],
         confusion=confusion.tolist(),
+        calibration_error=None if confidence is None else calibration_error(right, confidence),
     )
 
 
@@ -261,6 +290,46 @@ def objective(answers: np.ndarray, member: np.ndarray, general: bool) -> np.ndar
         return np.asarray((f1 * support).sum(axis=1) / n_segments)
     occurring = (support + predicted > 0).sum(axis=1)
     return np.asarray((hits.sum(axis=1) / n_segments + f1.sum(axis=1) / occurring) / 2)
+
+
+def score_sets(
+    gold: Sequence[frozenset[str]],
+    sets: Sequence[Sequence[str]],
+    single: Sequence[str],
+    aspects: Sequence[str],
+) -> SetScores | None:
+    """Score all aspects of each segment beside its single answer; None if no gold segment has several."""
+    if all(len(names) == 1 for names in gold):
+        return None
+    member = gold_matrix(gold, aspects)
+    several, one = (
+        np.array([[aspect in names for aspect in aspects] for names in given])
+        for given in (sets, [{name} for name in single])
+    )
+    shared, either = (member & several).sum(1), (member | several).sum(1)
+    micro, macro = set_f1(member, several)
+    return SetScores(
+        micro,
+        macro,
+        exact_match=float((member == several).all(1).mean()),
+        jaccard=float((shared / np.maximum(either, 1)).mean()),
+        **dict(zip(("single_f1_micro", "single_f1_macro"), set_f1(member, one), strict=True)),
+    )
+
+
+def set_f1(gold: np.ndarray, answers: np.ndarray) -> tuple[float, float]:
+    """Return micro and macro F1 of sets, both N×A booleans."""
+    hits, support, predicted = (gold & answers).sum(0), gold.sum(0), answers.sum(0)
+    occurs = support + predicted > 0
+    micro = f1_from_counts(hits.sum(), support.sum(), predicted.sum())
+    return float(micro), float(f1_from_counts(hits, support, predicted)[occurs].mean())
+
+
+def calibration_error(right: Sequence[bool] | np.ndarray, confidence: np.ndarray) -> float:
+    """Return the expected calibration error (ECE): |mean confidence − share right| over ten equal bins."""
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    apart = np.bincount(bins, np.asarray(right, dtype=float) - confidence, BINS)
+    return float(np.abs(apart).sum() / max(1, len(confidence)))
 
 
 def cohens_kappa(pairs: Mapping[tuple[str | None, str | None], int]) -> float | None:

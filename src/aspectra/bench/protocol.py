@@ -296,7 +296,7 @@ class Exam:
 
 def score_answers(gold: Gold, answers: np.ndarray, aspects: Sequence[str]) -> Scores:
     """Score N×A probabilities by the most probable aspect of each segment."""
-    return score(gold.aspects, [aspects[place] for place in answers.argmax(1)], aspects)
+    return score(gold.aspects, [aspects[place] for place in answers.argmax(1)], aspects, answers.max(1))
 
 
 def data_mark(task: Task) -> str:

@@ -20,6 +20,7 @@ FIGURES = {
     "f1_weighted": "weighted",
     "f1_micro_without_general": "micro −G",
     "f1_macro_without_general": "macro −G",
+    "calibration_error": "ECE",
 }
 NOTHING, FAILED = "–", "failed"
 PUBLISHED = " †"
@@ -154,7 +155,11 @@ def set_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet, systems: Sequence
                     *(f"{values[bench.name]:.1f}" if one == bench.headline else NOTHING for one in FIGURES),
                 ]
             )
-    return Grid(f"{marked(outcomes, bench.name, bench.title)}, F1", ["system", *FIGURES.values()], rows)
+    return Grid(
+        f"{marked(outcomes, bench.name, bench.title)}, F1 and calibration error",
+        ["system", *FIGURES.values()],
+        rows,
+    )
 
 
 def aspect_grid(outcomes: Sequence[Outcome], bench: BenchmarkSet) -> Grid:

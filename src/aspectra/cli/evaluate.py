@@ -12,7 +12,7 @@ from aspectra.cli import show
 from aspectra.config import NOT_REVIEW
 
 if TYPE_CHECKING:
-    from aspectra.scores import Scores
+    from aspectra.scores import Scores, SetScores
 
 
 def command(
@@ -95,3 +95,21 @@ def print_scores(scores: Scores) -> None:
         confusion.add_row(Text(aspect), *(str(count or "·") for count in counts))
     console.print(confusion)
     console.print(f"{scores.n} segments; the majority answer is {scores.majority_aspect}.")
+    if scores.sets:
+        print_sets(scores.sets)
+    if scores.calibration_error is not None:
+        console.print(
+            f"Calibration: a probability is {scores.calibration_error:.1%} from how often it is right (ECE)."
+        )
+
+
+def print_sets(sets: SetScores) -> None:
+    columns = ("F1 micro", "F1 macro", "all right", "Jaccard")
+    table = show.table("aspects of a segment", *columns, right=columns)
+    rows = {
+        "all, against all of gold": (sets.f1_micro, sets.f1_macro, sets.exact_match, sets.jaccard),
+        "the answer alone": (sets.single_f1_micro, sets.single_f1_macro),
+    }
+    for name, values in rows.items():
+        table.add_row(name, *(f"{value:.1%}" for value in values))
+    show.console().print(table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from aspectra.scores import (
     keep_only,
     read_gold,
     score,
+    score_sets,
     without_not_reviews,
 )
 
@@ -70,7 +71,9 @@ def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = 
     frame = labeller.label_segments(gold.texts, aspects)
     answers = frame["aspect"].to_list()
     right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
-    return Grade(
-        score(gold.aspects, answers, aspects),
-        coverage_curve(right, frame["probability"].to_numpy()),
-    )
+    confidence = frame["probability"].to_numpy()
+    scores = score(gold.aspects, answers, aspects, confidence)
+    if "aspects" in frame.columns:
+        sets = score_sets(gold.aspects, frame["aspects"].to_list(), answers, aspects)
+        scores = replace(scores, sets=sets)
+    return Grade(scores, coverage_curve(right, confidence))

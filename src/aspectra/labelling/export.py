@@ -171,6 +171,7 @@ def description(fitted: Fitted, card: Card, encoder: Encoder) -> dict[str, Any]:
         "aspects": list(card.aspects),
         "teacher_weight": card.teacher_weight,
         "notes": list(card.notes),
+        "several_from": card.several_from,
         "longest": encoder.longest,
         "padding": encoder.padding,
         "max_tokens": fitted.config.max_tokens,

@@ -20,6 +20,7 @@ from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError, RunError
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
+from aspectra.labelling.several import aspect_lists, several_columns
 from aspectra.progress import Count, uncounted
 from aspectra.sentiment.model import COLUMNS, SentimentModel
 from aspectra.teacher.encode import encode
@@ -28,6 +29,7 @@ from aspectra.text.columns import carry
 from aspectra.text.memory import as_series, as_table, like
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import extract
+from aspectra.topicmap.calibrate import SEVERAL_FROM
 from aspectra.topicmap.gamma import PREFIX, label_beta, mark_not_reviews
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -51,8 +53,8 @@ class Labeller(ABC):
 
     Reviews and segments are a list of str, or a polars or pandas Series. Labels are a polars DataFrame, or a
     pandas one if pandas was given. The guide explains its columns: review, segment and text (from `label`
-    only), aspect, probability, sentiment, sentiment_score, sentiment_confidence, entropy, margin, unmapped,
-    topic, known_words, and p_… for each aspect.
+    only), aspect, probability, sentiment, sentiment_score, sentiment_confidence, aspects, aspect_sentiments,
+    entropy, margin, unmapped, topic, known_words, and p_… for each aspect.
     """
 
     threads = 1
@@ -61,6 +63,8 @@ class Labeller(ABC):
     """How much the teacher's probabilities count beside the student's, 0 to 1."""
     notes: tuple[str, ...] = ()
     """What whoever uses the labels should know, such as an aspect that nothing speaks of."""
+    several_from = SEVERAL_FROM
+    """How probable an aspect beside the answer must be to be in `aspects`."""
     keep_junk = False
     """Whether pasted code gets an aspect, too."""
     at_once = 1_000_000
@@ -113,18 +117,23 @@ class Labeller(ABC):
         """
         texts = as_series(segments)
         labels = self.aspects_of(texts, only)
-        return like(labels if only is not None else self.with_sentiment(labels, texts), segments)
+        if only is not None:
+            return like(labels.hstack(aspect_lists(labels, only, self.several_from)), segments)
+        return like(self.with_sentiment(labels, texts), segments)
 
     def with_sentiment(
         self, labels: pl.DataFrame, texts: pl.Series, reviews: np.ndarray | None = None
     ) -> pl.DataFrame:
-        """Add each segment's sentiment after its aspect; none for what is not a review."""
+        """Add each segment's sentiment after its aspect, then all its aspects; none for what is no review."""
         felt = self.sentiment.label(texts, reviews).hstack(labels.select("aspect"))
         judged = pl.when(pl.col("aspect") != NOT_REVIEW).then(pl.col(COLUMNS)).otherwise(None)
-        felt = felt.select(judged.name.keep())
-        return (
-            labels.select("aspect", "probability").hstack(felt).hstack(labels.drop("aspect", "probability"))
-        )
+        felt = labels.select("aspect", "probability").hstack(felt.select(judged.name.keep()))
+        found = felt.hstack(labels.drop("aspect", "probability"))
+        several = several_columns(
+            found, texts, self.topic_map.aspects, self.several_from, self.sentiment,
+            None if self.segment == "clause" else self.predict_proba,
+        )  # fmt: skip
+        return felt.hstack(several).hstack(labels.drop("aspect", "probability"))
 
     def aspects_of(self, texts: pl.Series, only: tuple[str, ...] | None = None) -> pl.DataFrame:
         """Return the aspect of each segment and what belongs to it, without sentiment."""
@@ -175,6 +184,7 @@ class BothLabeller(Labeller):
         self.fitted, self.card, self.keep_junk = fitted, card, fitted.config.keep_junk
         self.sentiment = fitted.felt()
         self.teacher_weight, self.notes = card.teacher_weight, card.notes
+        self.several_from = card.several_from
         self.columns = columns(self.topic_map.aspects, card.aspects)
 
 
@@ -228,6 +238,7 @@ class OnnxLabeller(Labeller):
             raise InputError(f"The files of {path} do not fit together. Export again: aspectra export RUN")
         super().__init__(topic_map, about["shares"], about["segment"], about["language"])
         self.teacher_weight, self.notes = about["teacher_weight"], tuple(about.get("notes", ()))
+        self.several_from = about.get("several_from", SEVERAL_FROM)
         self.columns = columns(topic_map.aspects, about["aspects"])
         self.keep_junk, self.sentiment = about.get("keep_junk", False), self.model.sentiment
 

@@ -69,6 +69,8 @@ class Segment(BaseModel):
     sentiment: str | None
     sentiment_score: float | None
     sentiment_confidence: float | None
+    aspects: list[str]
+    aspect_sentiments: list[str]
     entropy: float
     margin: float
     unmapped: float

@@ -13,6 +13,7 @@ from aspectra.config import StudentConfig
 from aspectra.errors import ConfigError, MapError, RunError
 from aspectra.fitting import Fitted
 from aspectra.topicmap.aspects import aspects_of_run, described, fingerprint
+from aspectra.topicmap.calibrate import SEVERAL_FROM
 from aspectra.topicmap.topicmap import TopicMap
 
 Made = TypeVar("Made")
@@ -41,7 +42,8 @@ class Card:
 
     `choice` and `estimate` tell how labels were used and which scores to expect, `without_labels` what they
     would be without them. `notes` are sentences that whoever labels should know. `aspects_fingerprint` is of
-    what aspects.toml said; students of older versions have none.
+    what aspects.toml said; students of older versions have none. An aspect beside the answer counts if it is
+    as probable as `several_from`.
     """
 
     aspects: tuple[str, ...]
@@ -58,6 +60,7 @@ class Card:
     without_labels: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     aspects_fingerprint: str = ""
+    several_from: float = SEVERAL_FROM
 
     @classmethod
     def new(cls, fitted: Fitted, config: StudentConfig) -> Self:
@@ -235,7 +238,7 @@ Reviews: fingerprint `{reviews_fingerprint}`. Encoder: weights `{encoder_fingerp
 
 ## Limits
 
-It gives one aspect per segment, for texts of the language and kind it was made from. It repeats the errors
+It is for texts of the language and kind it was made from. It repeats the errors
 of its teacher and of the topic map. What only unmapped topics are about has no aspect. Fairness was not
 checked.
 

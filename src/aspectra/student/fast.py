@@ -25,6 +25,7 @@ from aspectra.student.phrases import Phrases
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import Tokens, extract
+from aspectra.topicmap.calibrate import soften
 from aspectra.topicmap.linear import logs, normalise, softmax
 from aspectra.topicmap.reader import segment_features
 
@@ -81,12 +82,13 @@ def answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     """Return probabilities, N×A, for features N×F, as LinearHead does."""
     share = softmax(flat @ head["general"] + head["general_bias"])
     aspect = softmax(flat @ head["specific"] + head["specific_bias"])
-    result = np.column_stack([(1 - share[:, -1:]) * aspect, share[:, -1:]])
+    result = np.column_stack([share[:, :-1].sum(1, keepdims=True) * aspect, share[:, -1:]])
     if "correction" in head:
         scores = flat @ head["correction"] + head["correction_bias"]
         result = softmax(head["power"] * logs(result) + scores)
     nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
-    return normalise(np.hstack([result, nothing])[:, head["kept"]])
+    kept = normalise(np.hstack([result, nothing])[:, head["kept"]])
+    return soften(kept, float(np.ravel(head.get("temperature", 1.0))[0]))
 
 
 def load_fast(folder: Path, fitted: Fitted) -> FastStudent:

@@ -27,6 +27,7 @@ from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
+from aspectra.topicmap.calibrate import corpus_temperature, label_temperature, label_threshold, soften
 from aspectra.topicmap.linear import Features, normalise, unit
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.topicmap import TopicMap
@@ -55,9 +56,15 @@ def train_linear(
         sample.features, evidence, general, decided(topic_map, wanted), labelled_segments(topic_map, wanted)
     )
     facts: dict[str, Any] = {}
+    held_out = None
     if labels is not None:
-        learned, facts = learn_labels(learned, sample.reader.features(labels.texts), labels, card)
+        learned, held_out, facts = learn_labels(learned, sample.reader.features(labels.texts), labels, card)
     answers = answered(learned.probabilities(sample.features), learned.aspects, card.aspects)
+    temperature = corpus_temperature(answers)
+    if held_out is not None:
+        guess, gold = held_out
+        temperature = label_temperature(guess, gold, temperature)
+        facts["several_from"] = label_threshold(soften(guess, temperature), gold, card.aspects)
     counts = np.bincount(answers.argmax(1), minlength=len(card.aspects)).tolist()
     notes += [silence(name) for name in unspoken(answers, card.aspects, evidence)]
     progress("head", 1.0)
@@ -69,7 +76,7 @@ def train_linear(
         notes=(*([lost] if lost else []), *notes),
         **facts,
     )
-    return LinearStudent(fitted, encoder, LinearHead.of(learned, card.aspects), card)
+    return LinearStudent(fitted, encoder, LinearHead.of(learned, card.aspects, temperature), card)
 
 
 def learn_fast(student: LinearStudent, progress: StageProgress = unseen) -> FastStudent:
@@ -123,13 +130,17 @@ def labelled_segments(topic_map: TopicMap, aspects: Sequence[Aspect]) -> np.ndar
 
 def learn_labels(
     learned: Learned, segments: Features, labels: Gold, card: Card
-) -> tuple[Learned, dict[str, Any]]:
-    """Correct what was learnt by labels; return it with what the card tells of them."""
+) -> tuple[Learned, tuple[np.ndarray, np.ndarray] | None, dict[str, Any]]:
+    """Correct what was learnt by labels; return it, the answers to held-out labels, and facts for the card.
+
+    The answers are probabilities and gold aspects, both N×A; None where there are too few labels.
+    """
     gold = gold_matrix(labels.aspects, card.aspects)
     told = dict(zip(card.aspects, gold.T.astype(float), strict=True))
     nothing = np.zeros(len(gold))
     targets = normalise(np.column_stack([told.get(aspect, nothing) for aspect in learned.aspects]))
     facts: dict[str, Any] = {"n_labels": len(gold), "choice": "names"}
+    judged = None
     if len(gold) >= FOLDS:
         held_out = np.zeros_like(targets)
         folds = np.random.default_rng(card.config.seed).permutation(len(gold)) % FOLDS
@@ -139,7 +150,8 @@ def learn_labels(
             held_out[rest] = fitted.probabilities(segments.select(rest))
         given = {"estimate": held_out, "without_labels": learned.probabilities(segments)}
         facts |= {name: scores(gold, one, learned.aspects, card.aspects) for name, one in given.items()}
-    return learned.with_labels(segments, targets), facts
+        judged = answered(held_out, learned.aspects, card.aspects), gold
+    return learned.with_labels(segments, targets), judged, facts
 
 
 def scores(

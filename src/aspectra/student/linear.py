@@ -48,19 +48,22 @@ class LinearHead(nn.Module):
     correction: Tensor  # F×A, only with labels
     correction_bias: Tensor
     power: Tensor
+    temperature: Tensor  # students of older versions have none
 
     def __init__(self, arrays: dict[str, Tensor]) -> None:
         super().__init__()
         for name, array in arrays.items():
             self.register_buffer(name, array)
         self.encoded, self.corrected = "origin" in arrays, "correction" in arrays
+        self.calibrated = "temperature" in arrays
 
     @classmethod
-    def of(cls, learned: Learned, aspects: Sequence[str]) -> LinearHead:
-        """Unfold what was learnt; it answers with these aspects, in this order."""
+    def of(cls, learned: Learned, aspects: Sequence[str], temperature: float = 1.0) -> LinearHead:
+        """Unfold what was learnt; it answers with these aspects, in this order, softened (calibrate.py)."""
         models = {"general": learned.general, "specific": learned.specific}
         place = {aspect: number for number, aspect in enumerate(learned.aspects)}
         arrays = {"kept": np.array([place.get(aspect, len(place)) for aspect in aspects])}
+        arrays["temperature"] = np.array(temperature)
         if learned.space.origin is not None:
             arrays["origin"] = learned.space.origin
         if learned.correction is not None:
@@ -84,6 +87,8 @@ class LinearHead(nn.Module):
             known = self.power * answer.clamp(min=LEAST).log()
             answer = torch.softmax(known + flat @ self.correction + self.correction_bias, 1)
         kept = pad(answer, (0, 1)).index_select(1, self.kept)  # an aspect that was not learnt has 0
+        if self.calibrated:
+            kept = kept ** (1 / self.temperature)
         return kept / kept.sum(1, keepdim=True).clamp(min=1e-30)
 
 

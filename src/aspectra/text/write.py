@@ -27,6 +27,8 @@ MOST_ROWS, MOST_COLUMNS, LONGEST_CELL = 2**20 - 1, 2**14, 32_767
 """What an Excel sheet can hold, below its header."""
 WIDTHS = {"text": 70, "aspect": 18}
 """Of columns in an Excel sheet, in characters."""
+LISTS = ("aspects", "aspect_sentiments")
+"""Columns of the labels that are lists; CSV and Excel have them with ; between the values."""
 FORMULA = r"^[=+\-@\t\r]"
 """How a cell starts that Excel takes for a formula."""
 NUMBER = r"^[+-]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?$"
@@ -173,8 +175,10 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn nested columns into JSON text, and bytes into base64, which a CSV can hold."""
-    frame = plain(frame)
+    """Turn our lists into text with ; in it, nested columns into JSON and bytes into base64: CSV has text."""
+    frame = plain(frame).with_columns(
+        pl.col(name).list.join(";") for name in LISTS if frame.schema.get(name) == pl.List(pl.String)
+    )
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     texts = [
         [

@@ -1,0 +1,86 @@
+"""Calibration: probabilities that are right as often as they say, and from which one on an aspect counts.
+
+With labels, one temperature makes the answers on held-out labelled segments as likely as possible. Without,
+the corpus sets it: what learns from its own answers is too sure of them, so on average the probability of the
+answer is brought to what is usual for reviews. The order of the aspects never changes, nor does the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aspectra.config import GENERAL
+from aspectra.scores import set_f1
+
+USUAL = 0.66
+"""How often an answer without labels is right beyond chance: from the dev sets of seven domains."""
+LOWEST, HIGHEST = 0.5, 20.0
+LABELS_HALF = 50
+"""So many labels count as much as what is known without them."""
+SEVERAL_FROM = 0.25
+"""How probable an aspect beside the answer must be, where no labels say it: from the same dev sets."""
+
+
+def soften(probabilities: np.ndarray, temperature: float) -> np.ndarray:
+    """Return p^(1/temperature), normalised; N×A. Above 1 it makes answers less sure."""
+    if temperature == 1:
+        return probabilities
+    powers = probabilities ** (1 / temperature)
+    return np.asarray(powers / np.maximum(powers.sum(1, keepdims=True), 1e-30), probabilities.dtype)
+
+
+def corpus_temperature(probabilities: np.ndarray) -> float:
+    """Return the temperature, at least 1, at which unlabelled segments are as sure as is usual; N×A."""
+    n_aspects = probabilities.shape[1]
+    goal = (1 + (n_aspects - 1) * USUAL) / n_aspects
+    low, high = 1.0, HIGHEST
+    for _ in range(30):
+        middle = (low + high) / 2
+        sure = soften(probabilities, middle).max(1, initial=0).mean()
+        low, high = (middle, high) if sure > goal else (low, middle)
+    return low if soften(probabilities, 1.0).max(1, initial=0).mean() > goal else 1.0
+
+
+def label_temperature(probabilities: np.ndarray, gold: np.ndarray, without: float) -> float:
+    """Return the temperature for held-out answers (N×A) whose gold aspects are known (N×A booleans).
+
+    Few labels say little: `without` is the temperature without them, and counts as LABELS_HALF of them.
+    """
+    best = probabilities.argmax(1)[:, None]
+    right = np.take_along_axis(gold, best, 1)[:, 0]
+
+    def wrong(temperature: float) -> float:
+        sure = np.take_along_axis(soften(probabilities, temperature), best, 1)[:, 0].clip(1e-6, 1 - 1e-6)
+        return -float(np.log(np.where(right, sure, 1 - sure)).sum())
+
+    steps = np.geomspace(LOWEST, HIGHEST, 120)
+    found = steps[int(np.argmin([wrong(float(step)) for step in steps]))]
+    share = len(gold) / (len(gold) + LABELS_HALF)
+    return float(found**share * without ** (1 - share))
+
+
+def members(probabilities: np.ndarray, aspects: Sequence[str], several_from: float) -> np.ndarray:
+    """Return which aspects each segment has, N×A: the answer, and others that are at least so probable.
+
+    General is no aspect beside others.
+    """
+    found = probabilities >= several_from
+    if GENERAL in aspects:
+        found[:, list(aspects).index(GENERAL)] = False
+    found[np.arange(len(found)), probabilities.argmax(1)] = True
+    return np.asarray(found)
+
+
+def label_threshold(probabilities: np.ndarray, gold: np.ndarray, aspects: Sequence[str]) -> float:
+    """Return `several_from` with the best micro F1 of sets on held-out answers; both are N×A.
+
+    Labels of which none has several aspects say nothing of it.
+    """
+    if not (gold.sum(1) > 1).any():
+        return SEVERAL_FROM
+    steps = np.linspace(0.1, 0.6, 26)
+    scores = [set_f1(gold, members(probabilities, aspects, float(step)))[0] for step in steps]
+    share = len(gold) / (len(gold) + LABELS_HALF)
+    return float(share * steps[int(np.argmax(scores))] + (1 - share) * SEVERAL_FROM)
