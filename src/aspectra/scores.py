@@ -185,6 +185,7 @@ def score(
         majority_f1_weighted=majority["f1_weighted"],
         confusion=confusion.tolist(),
         calibration_error=None if confidence is None else calibration_error(right, confidence),
+        sets=None,
     )
 
 
