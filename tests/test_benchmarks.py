@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SMALL
+from conftest import SMALL, TINY
 
 from aspectra.bench import sets
 from aspectra.bench.protocol import ProtocolError, Task
@@ -143,6 +143,24 @@ def test_studio(run: Path, sample_files: Path, tmp_path: Path, capsys: pytest.Ca
     assert {"key", "card", "trials", "preview"} <= set(found["requests"])
     assert found["test"]["automatic"]["f1_micro"] > 0.5
     assert sorted(path.name for path in own.iterdir()) == before
+
+
+def test_updates(
+    oposum_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = sets.find_set("boots", oposum_data)
+    tiny = replace(bench, settings={**TINY, "segment": "sentence"})
+    module = script("updates")
+    monkeypatch.setattr(module, "find_set", lambda name, data: tiny)
+    module.main(tmp_path / "home", oposum_data, "boots", seed=0, reviews=300)
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[0].split(":")[0] for row in rows] == [
+        "| the first 80 %",
+        "| and an update",
+        "| all fitted again",
+    ]
+    with pytest.raises(SystemExit, match="is not empty"):
+        module.main(tmp_path / "home", oposum_data)
 
 
 def test_release_finds_the_commands_of_a_tutorial(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -52,6 +54,20 @@ def test_labels_are_equal_on_a_thousand_segments(
         theirs.select("aspect", "topic", "known_words")
     )
     np.testing.assert_allclose(probabilities(ours), probabilities(theirs), atol=1e-4)
+
+
+def test_a_folder_has_the_layout_of_the_hub(
+    student_run: Path, graph: Path, tmp_path: Path, aspectra: Callable[..., Any]
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    assert aspectra("export", student_run, "-o", tmp_path / "hub").code == 0
+    config = transformers.AutoConfig.from_pretrained(tmp_path / "hub")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "hub")
+    own = OnnxLabeller(tmp_path / "hub" / "model.onnx")
+    assert [config.id2label[number] for number in range(3)] == list(own.classes_)
+    assert tokenizer("The pump is loud.")["input_ids"] == own.model.tokenizer.encode("The pump is loud.").ids
+    assert (tmp_path / "hub" / "README.md").read_text().startswith("---\nlibrary_name: aspectra\n")
+    assert own.predict(["The pump is loud."]) == OnnxLabeller(graph).predict(["The pump is loud."])
 
 
 def test_who_loads_beside_an_export_waits_for_all_of_its_files(own: Path) -> None:

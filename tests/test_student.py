@@ -41,6 +41,7 @@ def test_attention_is_the_paper_s_equation_and_ignores_padding() -> None:
 def test_the_model_card_tells_aspects_map_and_limits(student_run: Path) -> None:
     text = (student_run / STUDENT / "README.md").read_text()
     for part in (
+        "---\nlibrary_name: aspectra\n",
         "# Aspect student",
         "| Taste |",
         "## Limits",

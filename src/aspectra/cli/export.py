@@ -15,7 +15,10 @@ def command(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="File to write, ending in .onnx; two more are written beside it."
+            "--output",
+            "-o",
+            help="File to write, ending in .onnx; three more are written beside it. Or a folder, with "
+            "config.json, tokenizer and card as on the Hugging Face Hub.",
         ),
     ],
     int8: Annotated[
@@ -28,11 +31,14 @@ def command(
     aspectra label --onnx uses it without torch and without the run.
     """
     with show.waiting("Exporting", quiet):
-        from aspectra.labelling.export import export_onnx
+        from aspectra.labelling.export import export_folder, export_onnx
         from aspectra.labelling.labeller import load_student
 
         model = load_student(run)
-        export_onnx(model.fitted, model.student, output, int8)
+        if output.suffix:
+            export_onnx(model.fitted, model.student, output, int8)
+        else:
+            output = export_folder(model.fitted, model.student, output, int8)
     size = output.stat().st_size / 1e6
     show.note(
         f"Wrote {output} ({size:.0f} MB).\nNext: aspectra label --onnx {output} new.csv -o labelled.csv",

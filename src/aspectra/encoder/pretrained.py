@@ -119,6 +119,9 @@ class Encoder:
             self.model.save_pretrained(folder)
         except SafetensorError as error:  # as it calls a full disk
             raise OSError(f"its weights were not written ({error})") from None
+        self.save_tokenizer(folder)
+
+    def save_tokenizer(self, folder: Path) -> None:
         import_transformers().AutoTokenizer.from_pretrained(place_of(self.name)).save_pretrained(folder)
 
     def batches(self, pieces: Ragged, size: int) -> Iterator[tuple[np.ndarray, Tensor, Tensor]]:

@@ -118,6 +118,28 @@ def export_onnx(fitted: Fitted, student: Student | LinearStudent, path: Path, in
         about.write_bytes(rundir.to_json({**values, rundir.CHECKSUM: rundir.own_checksum(values)}))
 
 
+def export_folder(fitted: Fitted, student: Student | LinearStudent, folder: Path, int8: bool = False) -> Path:
+    """Write a folder as the Hugging Face Hub has them, model.onnx and the files beside it among them.
+
+    `AutoConfig` and `AutoTokenizer` of transformers open it; config.json names the aspects.
+    """
+    for name in (rundir.CONFIG, rundir.CARD):
+        rundir.refuse_own_file(folder / name)
+    graph = folder / "model.onnx"
+    export_onnx(fitted, student, graph, int8)
+    encoder, aspects = student.encoder, student.card.aspects
+    assert encoder is not None  # or the export would have been refused
+    labels = {
+        "id2label": {str(number): aspect for number, aspect in enumerate(aspects)},
+        "label2id": {aspect: number for number, aspect in enumerate(aspects)},
+        "problem_type": "single_label_classification",
+    }
+    encoder.save_tokenizer(folder)
+    disk.write_atomic(folder / rundir.CARD, student.card.markdown(fitted.the_map()).encode())
+    rundir.write_json(folder / rundir.CONFIG, {**encoder.model.config.to_dict(), **labels})
+    return graph
+
+
 def write_graph(both: nn.Module, path: Path) -> None:
     ids, mask = torch.ones(2, 5, dtype=torch.int64), torch.ones(2, 5, dtype=torch.int64)
     words, word_mask = torch.zeros(2, 3, dtype=torch.int64), torch.ones(2, 3)

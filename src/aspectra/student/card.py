@@ -222,7 +222,13 @@ MADE = {
 }
 """How a student of each kind of head was made."""
 
-CARD = """# Aspect student
+CARD = """---
+library_name: aspectra
+pipeline_tag: text-classification
+tags: [aspect-detection, reviews]
+---
+
+# Aspect student
 
 Labels segments of reviews with an aspect. Made by aspectra {version}: {made}
 
