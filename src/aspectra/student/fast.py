@@ -27,6 +27,7 @@ from aspectra.text.memory import as_series
 from aspectra.text.tokens import Tokens, extract
 from aspectra.topicmap.calibrate import soften
 from aspectra.topicmap.linear import logs, normalise, softmax
+from aspectra.topicmap.names import heard
 from aspectra.topicmap.reader import segment_features
 
 BLOCK = 2048
@@ -83,6 +84,9 @@ def answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     share = softmax(flat @ head["general"] + head["general_bias"])
     aspect = softmax(flat @ head["specific"] + head["specific_bias"])
     result = np.column_stack([share[:, :-1].sum(1, keepdims=True) * aspect, share[:, -1:]])
+    if "topics_say" in head:
+        beta = flat[:, -len(head["topics_say"]) :] ** 2
+        result = heard(result, beta, head["topics_say"], head["topics_power"])
     if "correction" in head:
         scores = flat @ head["correction"] + head["correction_bias"]
         result = softmax(head["power"] * logs(result) + scores)

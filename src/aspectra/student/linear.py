@@ -1,7 +1,8 @@
 """The linear student: an encoder's mean state, the mean word vector and √β → linear models → probabilities.
 
-It is what learning from names (topicmap/names.py) finds, unfolded to one matrix per model, so that torch and
-ONNX compute the same. The encoder is frozen and may be missing: then words and topics answer alone.
+It is what learning from names (topicmap/names.py) finds, unfolded to one matrix per model and one of what
+topics say, so that torch and ONNX compute the same. The encoder is frozen and may be missing: then words and
+topics answer alone.
 Shapes: B segments, De the encoder's width, D word vectors, K topics, F = De + D + K features, A aspects.
 """
 
@@ -28,6 +29,7 @@ from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
 from aspectra.student.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
+from aspectra.topicmap.linear import TINY
 from aspectra.topicmap.names import Learned
 from aspectra.topicmap.reader import segment_features
 from aspectra.topicmap.topicmap import TopicMap
@@ -45,6 +47,8 @@ class LinearHead(nn.Module):
     general_bias: Tensor
     specific: Tensor  # F×(A − 1)
     specific_bias: Tensor
+    topics_say: Tensor  # K×A; students of older versions have none
+    topics_power: Tensor
     correction: Tensor  # F×A, only with labels
     correction_bias: Tensor
     power: Tensor
@@ -55,7 +59,7 @@ class LinearHead(nn.Module):
         for name, array in arrays.items():
             self.register_buffer(name, array)
         self.encoded, self.corrected = "origin" in arrays, "correction" in arrays
-        self.calibrated = "temperature" in arrays
+        self.calibrated, self.topical = "temperature" in arrays, "topics_say" in arrays
 
     @classmethod
     def of(cls, learned: Learned, aspects: Sequence[str], temperature: float = 1.0) -> LinearHead:
@@ -64,6 +68,7 @@ class LinearHead(nn.Module):
         place = {aspect: number for number, aspect in enumerate(learned.aspects)}
         arrays = {"kept": np.array([place.get(aspect, len(place)) for aspect in aspects])}
         arrays["temperature"] = np.array(temperature)
+        arrays |= {"topics_say": learned.topics_say, "topics_power": np.array(learned.topics_power)}
         if learned.space.origin is not None:
             arrays["origin"] = learned.space.origin
         if learned.correction is not None:
@@ -83,6 +88,9 @@ class LinearHead(nn.Module):
         share = torch.softmax(flat @ self.general + self.general_bias, 1)  # B×A
         aspect = torch.softmax(flat @ self.specific + self.specific_bias, 1)  # B×(A − 1)
         answer = torch.cat([share[:, :-1].sum(1, keepdim=True) * aspect, share[:, -1:]], 1)  # B×A
+        if self.topical:
+            answer = answer * (beta @ self.topics_say).clamp(min=TINY) ** self.topics_power
+            answer = answer / answer.sum(1, keepdim=True).clamp(min=1e-30)
         if self.corrected:
             known = self.power * answer.clamp(min=LEAST).log()
             answer = torch.softmax(known + flat @ self.correction + self.correction_bias, 1)

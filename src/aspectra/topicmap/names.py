@@ -2,7 +2,7 @@
 
 1. First opinion: cosines of a segment with each aspect's texts (encoder) and words (word vectors), all on one
    scale; General: cosines with sentences that any review may contain, some about the product itself.
-2. Topics denoise it: what the segments of a topic say together counts for each of them.
+2. Topics denoise it, and later the answer: what the segments of a topic say together counts for each.
 3. In three rounds two linear models learn from it: is it General, and if not, which aspect?
 """
 
@@ -48,7 +48,9 @@ GENERAL_ANCHOR = 2.0
 """Power of the first opinion in the answers that the model of General learns from: it is what would drift."""
 HARDLY, SURE = 0.002, 0.5
 """Hardly any segment speaks of an aspect below this share; an answer above this probability is sure."""
-LABELLED_PRIOR = 10.0
+ANSWER_POWER, LABELLED_POWER = 1.0, 2.0
+"""Weight of the topics' opinion in the answer; the second if labelled segments made the map."""
+LABELLED_PRIOR = 3.0
 """A topic speaks as its labelled segments do, and so many that speak as its other segments do."""
 CHOSEN, CHOSEN_GENERAL = 0.8, 0.2
 """How far a topic that a person mapped speaks of that aspect. A topic of General still holds segments of
@@ -82,6 +84,8 @@ class Learned:
     general: Linear
     specific: Linear
     topic_map: np.ndarray  # K×A
+    topics_say: np.ndarray  # K×A: topic_map, less where an aspect is frequent
+    topics_power: float
     targets: np.ndarray  # N×A
     shares: dict[str, float]
     unchanged: tuple[float, ...]  # per round: share of answers as in the round before
@@ -91,6 +95,7 @@ class Learned:
         """Return N×A in the order of `aspects`."""
         places = self.space(segments)
         answer = join(self.general(places)[:, -1], self.specific(places))
+        answer = heard(answer, segments.beta, self.topics_say, self.topics_power)
         return answer if self.correction is None else self.correction(answer, places)
 
     def with_labels(self, segments: Features, labels: np.ndarray) -> Learned:
@@ -126,6 +131,10 @@ def learn_from_names(
         is_general, changes = rounds(places, start, opinion**GENERAL_ANCHOR, ROUNDS)
         specific, more = rounds(places, normalise(start[:, :-1]) * left, normalise(opinion[:, :-1]), ROUNDS)
     answer = join(is_general(places)[:, -1], specific(places))
+    topic_map = map_topics(segments.beta, answer, choices, labelled)
+    say = topic_map / answer.mean(0) ** PRIOR_POWER
+    power = ANSWER_POWER if labelled is None else LABELLED_POWER
+    answer = heard(answer, segments.beta, say, power)
     names = (*(aspect.name for aspect in aspects), GENERAL)
     shares = np.bincount(answer.argmax(1), minlength=len(names)) / len(answer)
     return Learned(
@@ -133,7 +142,9 @@ def learn_from_names(
         space,
         is_general,
         specific,
-        map_topics(segments.beta, answer, choices, labelled),
+        topic_map,
+        say,
+        power,
         answer,
         dict(zip(names, shares.tolist(), strict=True)),
         (*changes, *more),
@@ -217,7 +228,14 @@ def map_topics(
 
 def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray) -> np.ndarray:
     """Return the opinion times that of the segment's topics."""
-    return normalise(opinion * ((beta @ topic_map) / opinion.mean(0) ** PRIOR_POWER) ** TOPIC_POWER)
+    return heard(opinion, beta, topic_map / opinion.mean(0) ** PRIOR_POWER, TOPIC_POWER)
+
+
+def heard(
+    answer: np.ndarray, beta: np.ndarray, topics_say: np.ndarray, power: float | np.ndarray
+) -> np.ndarray:
+    """Return an answer (N×A) times what the segments' topics say (β, N×K, and K×A), to a power."""
+    return normalise(answer * np.maximum(beta @ topics_say, TINY) ** power)
 
 
 def rounds(
