@@ -14,10 +14,10 @@ from aspectra.encoder.features import Features
 from aspectra.fitting import Fitted
 from aspectra.rundir import STUDENT
 from aspectra.scores import Gold
-from aspectra.student.adapt import LabelledTexts, adapt, best_shifts, choose_filter, clearly_best, fit
 from aspectra.student.card import Card
-from aspectra.student.from_teacher import train_attention
-from aspectra.student.training_set import TrainingSet
+from aspectra.student.paper.adapt import LabelledTexts, adapt, best_shifts, choose_filter, clearly_best, fit
+from aspectra.student.paper.from_teacher import train_attention
+from aspectra.student.paper.training_set import TrainingSet
 
 ASPECTS = ("Image", "Sound", GENERAL)
 GAMMA = np.array([[0.9, 0.1, 0.0], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
@@ -26,15 +26,15 @@ GAMMA = np.array([[0.9, 0.1, 0.0], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.3, 0.3, 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fit classifiers to labels in fewer steps."""
-    monkeypatch.setattr("aspectra.student.adapt.STEPS", 40)
-    monkeypatch.setattr("aspectra.student.adapt.RATE", 0.1)
+    monkeypatch.setattr("aspectra.student.paper.adapt.STEPS", 40)
+    monkeypatch.setattr("aspectra.student.paper.adapt.RATE", 0.1)
 
 
 @pytest.mark.parametrize(("right_size", "wanted"), [(100, (0.4, 0.6)), (200, (1.0, 1.0))])
 def test_dev_chooses_the_filter_that_is_clearly_better(
     monkeypatch: pytest.MonkeyPatch, right_size: int, wanted: tuple
 ) -> None:
-    monkeypatch.setattr("aspectra.student.adapt.FILTERS", ((1.0, 1.0), (0.4, 0.6), (0.4, 0.1)))
+    monkeypatch.setattr("aspectra.student.paper.adapt.FILTERS", ((1.0, 1.0), (0.4, 0.6), (0.4, 0.1)))
     gamma = np.tile(GAMMA, (50, 1))
     training_set = TrainingSet(["x"] * 200, gamma, Features(np.zeros((200, 2), np.float16), np.arange(201)))
     dev = LabelledTexts(("x",) * 200, np.eye(3, dtype=bool)[gamma.argmax(1)], gamma)

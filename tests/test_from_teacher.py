@@ -13,9 +13,9 @@ from aspectra.fitting import Fitted
 from aspectra.labelling.labeller import TeacherLabeller
 from aspectra.rundir import STUDENT
 from aspectra.scores import Gold
-from aspectra.student.adapt import FILTERS
-from aspectra.student.from_teacher import bucketed, train_attention
-from aspectra.student.model import Student, falling
+from aspectra.student.paper.adapt import FILTERS
+from aspectra.student.paper.from_teacher import bucketed, train_attention
+from aspectra.student.paper.model import Student, falling
 from aspectra.topicmap.topicmap import Choice, TopicMap, now
 
 

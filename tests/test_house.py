@@ -19,7 +19,7 @@ ROOMS = (
     "bench", "cli",
 )  # fmt: skip
 """The only import direction: a room (a package, or a module beside them) imports from those before it."""
-MOST_MODULES = {"report": 14, "student": 10, "bench": 18}
+MOST_MODULES = {"report": 13, "student": 8, "bench": 18}
 """How many modules these rooms may have; packages inside them do not count."""
 LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_LINE = 400, 60, 110
 ELSEWHERE = (

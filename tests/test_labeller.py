@@ -27,7 +27,7 @@ from aspectra.labelling.labeller import (
 from aspectra.progress import uncounted
 from aspectra.rundir import STUDENT, TOPIC_MAP
 from aspectra.sample import Sample
-from aspectra.student.model import Student
+from aspectra.student.paper.model import Student
 from aspectra.text.read import Source, open_source
 
 TEXTS = ["The pump is loud. Great taste!", "Zzz qqq.", "👍", "I bought it in May."]

@@ -10,8 +10,8 @@ import pytest
 
 from aspectra.errors import MapError
 from aspectra.report import build_report
-from aspectra.report.charts import draw
 from aspectra.report.content import Content
+from aspectra.report.pictures.charts import draw
 from aspectra.sample import Sample
 
 

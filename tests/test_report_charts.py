@@ -3,9 +3,9 @@
 import zlib
 from collections.abc import Callable
 
-from aspectra.report.charts import draw
 from aspectra.report.content import Content
-from aspectra.report.vega import png
+from aspectra.report.pictures.charts import draw
+from aspectra.report.pictures.vega import png
 from aspectra.sample import Sample
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from aspectra.report import wording
 from aspectra.report.content import Content
-from aspectra.report.felt_charts import MAKERS
+from aspectra.report.pictures.felt_charts import MAKERS
 from aspectra.report.sentiment import changes_of, drivers, feelings, felt_cells, felt_tally, robust_regression
 from aspectra.report.workbook import felt_tables
 

@@ -14,7 +14,7 @@ from aspectra.fitting import Fitted
 from aspectra.rundir import CONFIG, HEAD, STUDENT
 from aspectra.sample import Sample
 from aspectra.student.card import FORMER
-from aspectra.student.model import Head, Student
+from aspectra.student.paper.model import Head, Student
 
 
 def literal_attention(head: Head, hidden: torch.Tensor) -> torch.Tensor:

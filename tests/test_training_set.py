@@ -4,7 +4,7 @@ import numpy as np
 
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.encoder.features import Features
-from aspectra.student.training_set import TrainingSet, balanced, passes
+from aspectra.student.paper.training_set import TrainingSet, balanced, passes
 
 ASPECTS = ("Image", "Sound", GENERAL)
 GAMMA = np.array([[0.9, 0.1, 0.0], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])

@@ -27,7 +27,7 @@ from aspectra.topicmap.gamma import PREFIX
 if TYPE_CHECKING:
     from aspectra.student.fast import FastStudent
     from aspectra.student.linear import LinearStudent
-    from aspectra.student.model import Student
+    from aspectra.student.paper.model import Student
 
 Pieces = list[tuple[str, float | None]]
 """A text in pieces with weights: attention times the number of known words, so 1 is an even share.

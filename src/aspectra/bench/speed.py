@@ -29,7 +29,7 @@ from aspectra.encoder.pretrained import BATCH
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller
 from aspectra.loop import Losses, Step, differentiate, optimise, torch_threads
-from aspectra.student.model import Student
+from aspectra.student.paper.model import Student
 from aspectra.teacher import gradient
 from aspectra.teacher.losses import penalty
 from aspectra.teacher.model import Teacher

@@ -21,7 +21,7 @@ from aspectra.corpus import prepare
 from aspectra.errors import InputError
 from aspectra.progress import Progress
 from aspectra.rundir import TOPIC_MAP
-from aspectra.student.from_teacher import train_attention
+from aspectra.student.paper.from_teacher import train_attention
 from aspectra.topicmap.topicmap import write_map
 
 ROWS = (100_000, 1_000_000)

@@ -25,7 +25,7 @@ from aspectra.fitting import Fitted
 from aspectra.labelling.onnx import INPUTS, OUTPUTS, beside, sentiment_beside
 from aspectra.student.card import Card
 from aspectra.student.linear import LinearStudent
-from aspectra.student.model import Student
+from aspectra.student.paper.model import Student
 from aspectra.teacher.model import Teacher
 
 OPSET = 17

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from aspectra.student.card import Card
     from aspectra.student.fast import FastStudent
     from aspectra.student.linear import LinearStudent
-    from aspectra.student.model import Student
+    from aspectra.student.paper.model import Student
 
 MODELS = {
     "fast": "fast student",

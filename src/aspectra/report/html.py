@@ -21,7 +21,7 @@ from aspectra.report import wording
 from aspectra.report.compare import Difference
 from aspectra.report.content import Content, EmergingTopic
 from aspectra.report.evidence import Segment
-from aspectra.report.vega import Chart, page_specs, vega_script
+from aspectra.report.pictures.vega import Chart, page_specs, vega_script
 from aspectra.report.wording import count, percent
 from aspectra.report.workbook import Column, Table, tables, written
 

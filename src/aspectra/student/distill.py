@@ -17,9 +17,9 @@ from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, read_gold
 from aspectra.sentiment.rated import RatedReviews
 from aspectra.student.from_names import learn_fast, train_linear
-from aspectra.student.from_teacher import train_attention
 from aspectra.student.linear import LinearStudent
-from aspectra.student.model import Student
+from aspectra.student.paper.from_teacher import train_attention
+from aspectra.student.paper.model import Student
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
 
 

@@ -26,7 +26,7 @@ from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
 from aspectra.fitting import Fitted
 from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
-from aspectra.student.model import Student
+from aspectra.student.paper.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
 from aspectra.topicmap.linear import TINY

@@ -24,10 +24,10 @@ from aspectra.fitting import Fitted
 from aspectra.loop import differentiate, optimise, torch_threads
 from aspectra.progress import Progress, StageProgress, progress_of, quiet
 from aspectra.scores import Gold
-from aspectra.student.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
 from aspectra.student.card import Card
-from aspectra.student.model import Head, Student, cross_entropy, falling
-from aspectra.student.training_set import TrainingSet, make_training_set
+from aspectra.student.paper.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
+from aspectra.student.paper.model import Head, Student, cross_entropy, falling
+from aspectra.student.paper.training_set import TrainingSet, make_training_set
 
 
 def train_attention(

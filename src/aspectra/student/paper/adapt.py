@@ -24,8 +24,8 @@ from aspectra.loop import differentiate, optimise, torch_threads
 from aspectra.progress import StageProgress
 from aspectra.scores import Gold, average_scores, gold_matrix, objective
 from aspectra.student.card import Card
-from aspectra.student.model import Student, cross_entropy, falling
-from aspectra.student.training_set import FEWEST, TrainingSet
+from aspectra.student.paper.model import Student, cross_entropy, falling
+from aspectra.student.paper.training_set import FEWEST, TrainingSet
 from aspectra.topicmap.gamma import answer_probabilities, restrict
 
 FOLDS = 5

@@ -12,10 +12,22 @@ from datetime import UTC, date, datetime
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.report import felt_charts, vega, wording
+from aspectra.report import wording
 from aspectra.report.compare import Difference
 from aspectra.report.content import Cells, Content, SubAspect
-from aspectra.report.vega import BLUE, GREEN, GREY, MOST_ROWS, ORANGE, OWN_COLOUR, PERCENT, SKY, Chart, Spec
+from aspectra.report.pictures import felt_charts, vega
+from aspectra.report.pictures.vega import (
+    BLUE,
+    GREEN,
+    GREY,
+    MOST_ROWS,
+    ORANGE,
+    OWN_COLOUR,
+    PERCENT,
+    SKY,
+    Chart,
+    Spec,
+)
 from aspectra.report.wording import percent, percents
 from aspectra.topicmap.topicmap import UNMAPPED
 

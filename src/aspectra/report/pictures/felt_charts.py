@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.report import vega, wording
+from aspectra.report import wording
 from aspectra.report.content import Content
+from aspectra.report.pictures import vega
+from aspectra.report.pictures.vega import BLUE, GREY, INK, MOST_ROWS, ORANGE, OWN_COLOUR, Chart, Spec
 from aspectra.report.sentiment import Felt, FeltCells
-from aspectra.report.vega import BLUE, GREY, INK, MOST_ROWS, ORANGE, OWN_COLOUR, Chart, Spec
 from aspectra.report.wording import net, percent
 
 MOST_PANELS = 6
