@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 26.0
 """How long the lines take to appear; then the picture stays."""
 COLUMNS, WIDTH, HEIGHT = 96, 8.4, 19
+LEFT_OUT = re.compile(r"Reading the text|Next: |See the topics|Model: |Loading|.*this will take|.* left$")
+"""Lines that help while one types or waits; in the picture they would only make it longer."""
 STYLE = """
 svg { --paper: #fbfbfa; --ink: #24292e; --command: #00695c; }
 @media (prefers-color-scheme: dark) { svg { --paper: #1e2227; --ink: #d7dae0; --command: #4db6ac; } }
@@ -45,7 +47,8 @@ def demo_lines() -> list[str]:
 def cleaned(lines: list[str]) -> list[str]:
     """Leave out colours and, as the picture does not last as long, times; wrap what is too long."""
     plain = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in lines]
-    timeless = [re.sub(r"(?<=100 %) .*|(?<=segments), [\d,]+/s .*", "", line) for line in plain]
+    kept = [line for line in plain if not LEFT_OUT.match(line)]
+    timeless = [re.sub(r"(?<=100 %) .*|(?<=segments), [\d,]+/s .*", "", line) for line in kept]
     return [
         part for line in timeless for part in textwrap.wrap(line, COLUMNS, subsequent_indent="  ") or [""]
     ]

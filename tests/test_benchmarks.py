@@ -213,6 +213,12 @@ def test_sentiment(
     assert "| ours | 100.0 |" in said
 
 
+def test_record_leaves_out_what_helps_only_while_waiting() -> None:
+    lines = ["\x1b[1m$ aspectra fit\x1b[0m", "Loading … 0:10", "Topics: this will take about 3 minutes."]
+    lines += ["Next: aspectra map", "Topics ━━ 57 %  0:06 left", "Topics ━━━ 100 %  0:16", "3,000 reviews."]
+    assert script("record").cleaned(lines) == ["$ aspectra fit", "Topics ━━━ 100 %", "3,000 reviews."]
+
+
 def test_record_shows_each_line_at_its_time() -> None:
     drawn = script("record").draw(["$ aspectra sample demo", "Wrote <1> file."])
     assert [float(at) for at in re.findall(r"hide ([0-9.]+)s\"", drawn)] == [0, pytest.approx(20.8)]

@@ -112,16 +112,13 @@ def test_ids_tell_reviews_apart_where_texts_do_not(
 
 def test_rare_words_are_told_and_learnt_when_asked_for(own_run: Path, sample: Sample) -> None:
     seen = AspectDetector.load(own_run).vocabulary_
-    old = pl.Series(["The crema has a strange flumph in the morning."])
-    texts = ["My flumph broke after a week, no crema.", "A flumph is what this machine needs for milk."]
-    update(own_run, old)
-    careful = update(own_run, [f"{text} {number}" for text in texts for number in range(3)])
+    update(own_run, ["The crema has a strange flumph in the morning."])
+    texts = [f"My flumph number {number} broke after a week, no crema." for number in range(6)]
+    careful = update(own_run, texts)
     assert "flumph" in careful.rare
-    assert careful.words == {}
-    bold = update(
-        own_run, [f"{text} {number}!" for text in texts for number in range(7, 12)], rare_words=True
-    )
-    assert "flumph" in bold.words
+    assert "flumph" not in careful.words
+    bold = update(own_run, texts, rare_words=True)
+    assert (bold.reviews, bold.words["flumph"]) == (0, 7)
     assert AspectDetector.load(own_run).vocabulary_.words[: len(seen)] == seen.words
 
 

@@ -8,11 +8,10 @@ out says what is new, what the topics do not cover, and whether it is time to fi
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,7 +21,7 @@ from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.corpus import Corpus, Ragged, Vocabulary, prepare
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted, Reviews, save_vectors, stage_fingerprints, told
-from aspectra.progress import Progress, progress_of, quiet
+from aspectra.progress import Progress, StageProgress, progress_of, quiet
 from aspectra.rundir import RunDir, fingerprint
 from aspectra.sampling import Reservoir, keys
 from aspectra.teacher.encode import encode
@@ -67,7 +66,7 @@ class Update:
     words: dict[str, int] = field(default_factory=dict)
     """New words that were learnt, and how often the new reviews have them."""
     rare: dict[str, int] = field(default_factory=dict)
-    """Words that are frequent now and that earlier segments have, too: not learnt unless asked for."""
+    """Words that earlier segments have, too, and that are frequent only now: not learnt unless asked for."""
     risen: tuple[str, ...] = ()
     """Known words that are said more often than before."""
     unknown_words: tuple[float, float] = (0.0, 0.0)
@@ -90,6 +89,8 @@ class Unseen:
     source: Reviews
     marks: pl.Series
     ids: pl.Series | None = None
+    given: bool = False
+    """Whether all of them were given before, in the same files."""
     reviews: int = 0
     left_out: int = 0
 
@@ -100,7 +101,7 @@ class Unseen:
     def texts(self) -> Iterator[pl.Series]:
         self.reviews = self.left_out = 0
         for texts, seen in self._judged():
-            new = texts.filter(~seen)
+            new = texts.clear() if self.given else texts.filter(~seen)
             self.left_out += len(texts) - len(new)
             self.reviews += len(new)
             if len(new):
@@ -136,25 +137,32 @@ def update(run: Path | str, reviews: Any, *, rare_words: bool = False, progress:
         fitted = Fitted.load(run)
         source: Reviews = reviews if isinstance(reviews, Reviews) else Texts(reviews)
         mark = stage_fingerprints(source, fitted.config)["prepare"]
-        if mark in given_before(home, fitted):
-            return Update(0, 0, sum(map(len, source.texts())))
         ids, notes = seen_ids(home, source)
-        unseen = Unseen(source, marks_of(whole_reviews(fitted.corpus)), ids)
-        texts = told(unseen, progress_of("prepare", progress))
-        first = next(texts, None)
-        if first is None:
-            return Update(0, 0, unseen.left_out, notes=notes)
-        new = prepare(itertools.chain([first], texts), fitted.config, fitted.config.seed)
         if ids is None and len(fitted.corpus.segments) < fitted.corpus.seen:
             notes += ("The run keeps a sample of its segments: not all reviews that it has seen are known.",)
+        given = mark in given_before(home, fitted)
+        unseen = Unseen(source, marks_of(whole_reviews(fitted.corpus)), ids, given)
+        new = read_new(unseen, fitted, progress_of("prepare", progress))
         found = Update(unseen.reviews, new.seen, unseen.left_out, notes=notes)
-        progress("prepare", 1.0)
         progress("update", 0.0)
-        grown, found = learn_words(fitted, new, rare_words, found)
-        found = compared(grown, len(fitted.corpus.segments), found, earlier_segments(home))
-        save(home, grown, mark, found, source)
+        if found.reviews or rare_words:
+            grown, found = learn_words(fitted, new, rare_words, found)
+        if found.reviews:
+            found = compared(grown, len(fitted.corpus.segments), found, earlier_segments(home))
+        if found.reviews or found.words:
+            save(home, grown, mark, found, source)
         progress("update", 1.0)
     return found
+
+
+def read_new(unseen: Unseen, fitted: Fitted, progress: StageProgress) -> Corpus:
+    """Prepare the reviews that the run has not seen; the corpus is empty if there are none."""
+    texts = told(unseen, progress)
+    first = next(texts, None)
+    if first is None:
+        nothing = Ragged(np.zeros(0, np.int32), np.zeros(1, np.int64))
+        return Corpus(fitted.corpus.segments.clear(), nothing, Vocabulary((), (), fitted.config.language))
+    return prepare(itertools.chain([first], texts), fitted.config, fitted.config.seed)
 
 
 def given_before(run: RunDir, fitted: Fitted) -> set[str]:
@@ -198,44 +206,64 @@ def earlier_segments(run: RunDir) -> int:
 def learn_words(fitted: Fitted, new: Corpus, rare_words: bool, found: Update) -> tuple[Fitted, Update]:
     """Return the run with the new segments and words, and what is told of the words."""
     old, config = fitted.corpus, fitted.config
-    spoken = [count_words(corpus, config.language) for corpus in (old, new)]
-    counts = zip(new.vocabulary.words, new.vocabulary.counts, strict=True)
-    frequent = {word: count for word, count in counts if word not in old.vocabulary.index}
-    rare = {word: count for word, count in frequent.items() if word in spoken[0]}
-    words = frequent if rare_words else {word: n for word, n in frequent.items() if word not in rare}
+    before, now = (count_words(corpus, config.language) for corpus in (old, new))
+    fresh = {word: count.total for word, count in now.items() if word not in before}
+    rare = {
+        word: count.total + now.get(word, NEVER).total
+        for word, count in before.items()
+        if word not in old.vocabulary.index
+    }
+    words, rare = (frequent(one, config.min_count) for one in (fresh | (rare if rare_words else {}), rare))
     known = Vocabulary(
         (*old.vocabulary.words, *words), (*old.vocabulary.counts, *words.values()), config.language
     )
     added = replace(new, tokens=known.encode(new.segments["text"]), vocabulary=known)
     again = rare_words and bool(rare)
-    before = replace(old, tokens=known.encode(old.segments["text"]) if again else old.tokens)
-    whole = joined(before, added)
-    vectors = fitted.vectors
+    earlier = replace(old, tokens=known.encode(old.segments["text"]) if again else old.tokens)
+    whole, vectors = joined(earlier, added), fitted.vectors
     if words:
         sentences = (whole if again else added).sentences()
         placed = place_words(sentences, vectors.matrix, len(known), config.window)
         vectors = WordVectors(known.words, np.vstack([vectors.matrix, placed]))
-    unknown = [share_of(one, lambda word: word not in known.index) for one in spoken]
-    found = replace(
-        found, words=words, rare={} if rare_words else rare, unknown_words=(unknown[0], unknown[1])
-    )
+    unknown = unknown_share(before, known), unknown_share(now, known)
+    found = replace(found, words=words, rare={} if rare_words else rare, unknown_words=unknown)
     trained = replace(fitted.trained, teacher=replace(fitted.teacher, vectors=vectors.matrix))
     return replace(fitted, vocabulary=known, vectors=vectors, trained=trained, segments=whole), found
 
 
-def count_words(corpus: Corpus, language: str) -> dict[str, int]:
-    """Return how often each word occurs in the segments, junk included: it is labelled, too."""
+class WordCount(NamedTuple):
+    """How often a word occurs outside junk, and in junk, which is labelled, too."""
+
+    total: int
+    in_junk: int
+
+
+NEVER = WordCount(0, 0)
+
+
+def count_words(corpus: Corpus, language: str) -> dict[str, WordCount]:
+    """Count all words of the segments, known or not."""
     tokens = extract(corpus.segments["text"])
-    counts = np.bincount(tokens.codes, minlength=len(tokens.types)).tolist()
-    result: Counter[str] = Counter()
-    for word, count in zip(lemmas(tokens.types, language), counts, strict=True):
+    junk = np.repeat(corpus.segments["junk"].to_numpy(), tokens.lengths)
+    counts = [np.bincount(tokens.codes[part], minlength=len(tokens.types)).tolist() for part in (~junk, junk)]
+    result: dict[str, WordCount] = {}
+    for word, total, in_junk in zip(lemmas(tokens.types, language), *counts, strict=True):
         if word is not None:
-            result[word] += count
-    return dict(result)
+            other = result.get(word, NEVER)
+            result[word] = WordCount(other.total + total, other.in_junk + in_junk)
+    return result
 
 
-def share_of(counts: Mapping[str, int], wanted: Callable[[str], bool]) -> float:
-    return sum(count for word, count in counts.items() if wanted(word)) / max(1, sum(counts.values()))
+def frequent(counts: Mapping[str, int], least: int) -> dict[str, int]:
+    """Return the words that occur `least` times or more, the most frequent first."""
+    kept = [(word, count) for word, count in counts.items() if count >= least]
+    return dict(sorted(kept, key=lambda pair: (-pair[1], pair[0])))
+
+
+def unknown_share(counts: Mapping[str, WordCount], known: Vocabulary) -> float:
+    """Return the share of unknown words among all that were said."""
+    unknown = sum(count.total for word, count in counts.items() if word not in known.index)
+    return unknown / max(1, sum(count.total for count in counts.values()))
 
 
 def joined(old: Corpus, new: Corpus) -> Corpus:

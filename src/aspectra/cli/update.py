@@ -71,7 +71,10 @@ def told(found: Update) -> Iterator[str]:
     """Say what was added and what is new in it."""
     seen = f"{found.left_out:,} reviews were in the run already and are left out."
     if not found.reviews:
-        yield f"{seen} Nothing is new; the run is as it was."
+        yield seen
+        yield (
+            f"New words: {counted(found.words)}." if found.words else "Nothing is new; the run is as it was."
+        )
         return
     yield f"{found.reviews:,} reviews, {found.segments:,} segments added." + (
         f" {seen}" if found.left_out else ""
