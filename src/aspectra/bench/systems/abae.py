@@ -1,8 +1,8 @@
 """ABAE (He, Lee, Ng, Dahlmeier, ACL 2017): topics are learnt by rebuilding segments, see autoencoder.py.
 
 As in the paper: topics start at k-means of the word vectors, Adam at 0.001, batches of 50, 20 negatives,
-λ = 1. Departures: the run's words and vectors, 128 wide and not 200; 15,000 steps, as in the authors' code,
-or 10 passes; dev makes the map that people made. HRSMap is the SSCL paper's; for seed words see mate.py.
+λ = 1. Departures, with those of autoencoder.py: the run's words and vectors, 128 wide and not 200; 5,000 steps
+or 10 passes, not 15,000; dev makes the map that people made. HRSMap is the SSCL paper's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from aspectra.bench.protocol import DEV_MAP, Frozen, Task
-from aspectra.bench.systems.autoencoder import STEPS, network_config, topics_of, train_autoencoder, unit_rows
+from aspectra.bench.systems.autoencoder import STEPS, centred, network_config, topics_of, train_autoencoder
 from aspectra.bench.systems.baselines import TopicProbabilities, map_by_dev
 from aspectra.config import FitConfig
 from aspectra.scores import gold_matrix
@@ -43,7 +43,7 @@ class Abae:
 
     def fit(self, task: Task) -> Frozen:
         config = self.settings(task)
-        start = centroids(unit_rows(task.words.vectors.matrix), config.n_topics, task.seed)
+        start = centroids(centred(task.words.vectors.matrix), config.n_topics, task.seed)
         topics = topics_of(train_autoencoder(task.words, start, config, self.steps), task.words)
         return map_by_dev(topics, task) if self.selective else map_each_topic(topics, task)
 

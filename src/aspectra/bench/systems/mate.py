@@ -3,7 +3,7 @@
 An aspect's vector is Σ_j z_j s_j over its 30 seed words s_j, with the published weights z (ABAE-init: their
 plain mean), and stays fixed; so nothing has to be mapped. MATE-MT also learns from which domain a segment is:
 a classifier on z = Σ α_t e_t shares its attention. Departures: the run's words and vectors, learnt on one
-domain, ABAE's 15,000 steps and batches; other domains are the other sets' reviews, in the words of this one.
+domain, ABAE's steps and batches; other domains are the other sets' reviews, in the words of this one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from aspectra.bench.sets import PUBLISHED_SETS, find_set, is_complete
 from aspectra.bench.systems.autoencoder import (
     STEPS,
     SecondTask,
+    centred,
     network_config,
     topics_of,
     train_autoencoder,
-    unit_rows,
 )
 from aspectra.bench.systems.seeds import answer_by_aspects, seed_vectors
 from aspectra.corpus import Ragged
@@ -60,7 +60,7 @@ class Mate:
 
     def fit(self, task: Task) -> Frozen:
         config = network_config(task.bench.config(task.seed), len(task.aspects))
-        start = seed_vectors(task, unit_rows(task.words.vectors.matrix), self.weighted)
+        start = seed_vectors(task, centred(task.words.vectors.matrix), self.weighted)
         second = tell_domains(task, self.domains(task)) if self.domains else None
         model = train_autoencoder(task.words, start, config, self.steps, fixed=True, second=second)
         return answer_by_aspects(topics_of(model, task.words), task)

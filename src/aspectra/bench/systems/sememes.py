@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from aspectra.bench.protocol import DEV_MAP, Frozen, Task
 from aspectra.bench.systems.abae import map_each_topic
-from aspectra.bench.systems.autoencoder import STEPS, network_config, train_network, unit_rows, unit_tensor
+from aspectra.bench.systems.autoencoder import STEPS, centred, network_config, train_network, unit_tensor
 from aspectra.bench.systems.baselines import encode
 from aspectra.config import FitConfig
 from aspectra.errors import InputError
@@ -50,7 +50,7 @@ class AeCsa:
 
     def fit(self, task: Task) -> Frozen:
         config, words = network_config(task.bench.config(task.seed), self.n_topics), task.words
-        vectors = unit_rows(words.vectors.matrix)
+        vectors = centred(words.vectors.matrix)
         senses = sense_vectors(words.vocabulary.index, vectors, self.wordnet)
         start = centroids(vectors, config.n_topics, task.seed)
         torch.manual_seed(task.seed)
