@@ -1,8 +1,8 @@
 """ABAE (He, Lee, Ng, Dahlmeier, ACL 2017): topics are learnt by rebuilding segments, see autoencoder.py.
 
 As in the paper: topics start at k-means of the word vectors, Adam at 0.001, batches of 50, 20 negatives,
-λ = 1. Departures, with those of autoencoder.py: the run's words and vectors, 128 wide and not 200; 5,000 steps
-or 10 passes, not 15,000; dev makes the map that people made. HRSMap is the SSCL paper's.
+λ = 1. Departures, with those of autoencoder.py: the run's words and vectors, 128 wide and not 200; 5,000
+steps or 10 passes, not 15,000; dev makes the map that people made. HRSMap is the SSCL paper's.
 """
 
 from __future__ import annotations
