@@ -49,7 +49,7 @@ site: install
 
 # Long: aspectra under attack; CHAOS="--scale 0.1 --only files" is a part of it.
 chaos: install
-	$(BIN)/python -m benchmarks.chaos $(CHAOS)
+	$(BIN)/python -m benchmarks.chaos --markdown docs/reliability.md $(CHAOS)
 
 # Long: what a stranger does with the wheel, in an empty environment outside the repository.
 RELEASE ?= /tmp/aspectra-release

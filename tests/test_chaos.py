@@ -25,11 +25,14 @@ def test_some_bad_files_hold(
 ) -> None:
     shutil.copytree(run, tmp_path / "run")
     shutil.copy(labelled_file, tmp_path / "labels.parquet")  # all is there: nothing has to be made
+    page = tmp_path / "page.md"
+    page.write_text("<!-- aspectra bench chaos: begin --><!-- aspectra bench chaos: end -->")
     with pytest.raises(SystemExit) as end:
-        chaos.main(seed=1, only="files", scale=0.03, home=tmp_path, patience=100)
+        chaos.main(seed=1, only="files", scale=0.03, home=tmp_path, patience=100, markdown=page)
     table = capsys.readouterr().out
     assert end.value.code == 0, table
-    assert "| bad files | 9 | 9 | " in table
+    assert "| bad files | 9 | 9 | 1 | 0.03 | " in table
+    assert "| bad files | 9 | 9 | 1 | 0.03 | " in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typer.testing import CliRunner
 from aspectra.cli import GROUPS, app
 from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
+from aspectra.disk import atomic_path
 from aspectra.sample import ASPECTS, Sample
 from aspectra.text.read import Source
 
@@ -128,6 +130,45 @@ def test_wrong_usage_is_exit_code_2(aspectra: Aspectra, words: list[str]) -> Non
     answer = aspectra(*words)
     assert answer.code == 2
     assert "Usage: " in answer.err
+
+
+@pytest.mark.parametrize(
+    "fault", [OSError(28, "No space left on device"), MemoryError(), PermissionError(13, "no", "f")]
+)
+def test_what_the_system_refuses_is_one_line(
+    aspectra: Aspectra, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    def refuse(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr("aspectra.text.read.open_source", refuse)
+    answer = aspectra("label", "run", "a.csv", "-o", "labelled.csv")
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+
+
+def test_a_deleted_folder_is_no_place_to_work_in(
+    aspectra: Aspectra, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    answer = aspectra("label", "run", "a.csv", "-o", "labelled.csv")
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+
+
+def test_kill_removes_hidden_files_and_is_exit_code_143(
+    aspectra: Aspectra, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def be_killed(*_: object) -> None:
+        with atomic_path(tmp_path / "labelled.csv"):
+            signal.raise_signal(signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr("aspectra.text.read.open_source", be_killed)
+    answer = aspectra("label", "run", "a.csv", "-o", "labelled.csv")
+    signal.signal(signal.SIGTERM, before)
+    assert (answer.code, answer.err.count("\n"), list(tmp_path.iterdir())) == (143, 1, [])
 
 
 def test_ctrl_c_is_exit_code_130_and_one_line(

@@ -25,6 +25,14 @@ def killed_in(block: str, folder: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
 
 
+def test_a_link_stays_a_link_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "link.txt"
+    link.symlink_to(tmp_path / "elsewhere.txt")
+    write_atomic(link, b"new")
+    assert link.is_symlink()
+    assert (tmp_path / "elsewhere.txt").read_bytes() == b"new"
+
+
 def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     write_atomic(path, b"old")

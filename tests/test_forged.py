@@ -18,6 +18,7 @@ import aspectra
 from aspectra import disk, rundir
 from aspectra.errors import AspectraError, RunError
 from aspectra.fitting import Fitted
+from aspectra.labelling.labeller import open_labeller
 from aspectra.sentiment.model import SentimentModel
 from aspectra.student.distill import distill
 
@@ -221,6 +222,22 @@ def test_who_loads_while_a_student_is_written_gets_the_old_or_the_new_one(
     finally:
         stop.set()
         writer.join()
+
+
+def test_sentiment_that_is_replaced_meanwhile_is_read_again(
+    own_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, bias = [], np.array([3.0, -3.0])
+
+    def open_slowly(*words: Any) -> Any:
+        if not opened:  # a distillation ends between reading sentiment and student
+            SentimentModel("en", bias=bias).save(own_run / rundir.SENTIMENT)
+        opened.append(open_labeller(*words))
+        return opened[-1]
+
+    monkeypatch.setattr("aspectra.labelling.labeller.open_labeller", open_slowly)
+    assert list(aspectra.load(own_run).sentiment.bias) == list(bias)  # type: ignore[attr-defined]
+    assert len(opened) == 2
 
 
 def test_two_distillations_of_one_run_do_not_mix(own_run: Path) -> None:

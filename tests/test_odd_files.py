@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import gzip
 import json
 import os
 import threading
@@ -41,6 +42,14 @@ def rows(path: Path, content: bytes | str, **options: Any) -> list[dict[str, Any
 )
 def test_a_byte_order_mark_and_excels_first_line_are_understood(tmp_path: Path, content: bytes | str) -> None:
     assert rows(tmp_path / "a.csv", content) == [{"text": "Good sound.", "stars": "5"}]
+
+
+def test_a_gzip_file_that_is_damaged_and_not_utf_8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    whole = gzip.compress(b"text\nLoud pump.\n\xff")
+    path.write_bytes(whole[:-8] + b"\0" * 8)
+    with pytest.raises(InputError, match=r"a\.csv\.gz is not a complete gzip file"):
+        open_source([str(path)])
 
 
 @pytest.mark.parametrize("indent", [None, 1])

@@ -248,7 +248,7 @@ def test_a_stopped_service_still_answers_what_was_asked(program: list[str], run:
         for sender in senders:
             sender.join(60)
         assert [status for status, _ in answers] == [200] * 4
-        assert server.wait(10) == -signal.SIGTERM
+        assert server.wait(10) == 128 + signal.SIGTERM
 
 
 def test_several_workers_add_up_their_figures_and_one_that_dies_is_replaced(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 VALUES: tuple[Any, ...] = (
@@ -30,7 +31,7 @@ def mutate(path: Path, random: Random) -> str:
         return change_bytes(path, random)
     try:
         return changers[path.suffix](path, random)
-    except (ValueError, OverflowError, TypeError, LookupError, pl.exceptions.PolarsError):
+    except (ValueError, OverflowError, TypeError, LookupError, SafetensorError, pl.exceptions.PolarsError):
         return change_bytes(path, random)  # a change that this format cannot hold
 
 

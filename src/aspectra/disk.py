@@ -88,7 +88,11 @@ def lock_now(handle: int, path: Path) -> bool:
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` if the block succeeds and is removed if it fails."""
+    """Yield a temporary path that replaces `path` if the block succeeds and is removed if it fails.
+
+    A link stays a link: what it leads to is replaced.
+    """
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = open_temporary(path)

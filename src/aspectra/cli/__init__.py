@@ -1,12 +1,15 @@
 """The command line: one module per command, each a short function that parses, calls and prints.
 
-Our own errors are one line on stderr and exit code 1; wrong usage is exit code 2; Ctrl-C is 130.
-Anything else is a bug and keeps its traceback.
+Our own errors, and what the system refuses, are one line on stderr and exit code 1; wrong usage is exit code
+2; Ctrl-C is 130, kill is 143. Anything else is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
+import signal
 import sys
 from types import ModuleType
 from typing import Any
@@ -35,8 +38,8 @@ from aspectra.cli import (
 from aspectra.disk import is_utf8
 from aspectra.errors import AspectraError, InputError
 
-STOPPED = 130
-"""The exit code that Typer gives to Ctrl-C."""
+STOPPED, ENDED = 130, 128 + signal.SIGTERM
+"""The exit codes of Ctrl-C, as Typer gives it, and of kill."""
 
 GROUPS = {
     "Every day": (sample, fit, label, report, watch, update),
@@ -108,21 +111,59 @@ def check_words(words: list[str]) -> None:
             raise InputError(f"{word!r} is not UTF-8. Rename the file, or type it again.")
 
 
+def check_folder() -> None:
+    """Refuse to start in a folder that was deleted: no file could be named."""
+    try:
+        os.getcwd()
+    except OSError:
+        raise InputError("The folder that you are in is gone. Go to another one: cd") from None
+
+
+def end_with(signal_number: int, _: object) -> None:
+    """End as on Ctrl-C, so that hidden files are removed."""
+    sys.exit(128 + signal_number)
+
+
+def prepare_process() -> None:
+    """Show a character that a terminal lacks as its number; clean up when told to end."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    with contextlib.suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGTERM, end_with)
+
+
+def system_sentence(error: OSError) -> str:
+    """Say what the system refused: a full disk under stdout, a file that may not be read."""
+    where = f" ({error.filename})" if error.filename else ""
+    return f"The system refused: {error.strerror or error}{where}. Nothing is left half-written."
+
+
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its number
-            stream.reconfigure(errors="backslashreplace")
+    prepare_process()
     try:
+        check_folder()
         check_words(sys.argv[1:])
         app()
     except AspectraError as error:
-        print(f"aspectra: {error}", file=sys.stderr)
-        sys.exit(1)
+        fail(str(error))
+    except OSError as error:
+        fail(system_sentence(error))
+    except MemoryError:
+        fail("Not enough memory. Give fewer or smaller files, or a machine with more.")
     except SystemExit as end:
-        if end.code == STOPPED:
-            print(
-                "aspectra: stopped. No file is left half-written; repeat a fit to continue it.",
-                file=sys.stderr,
-            )
+        if end.code in (STOPPED, ENDED):
+            say("stopped. No file is left half-written; repeat a fit to continue it.")
         raise
+
+
+def fail(sentence: str) -> None:
+    say(sentence)
+    with contextlib.suppress(OSError):  # what is still to be printed may have no room
+        sys.stdout.flush()
+    sys.exit(1)
+
+
+def say(sentence: str) -> None:
+    print(f"aspectra: {sentence}", file=sys.stderr)

@@ -299,7 +299,7 @@ def read_seeds(path: Path) -> dict[str, list[str]]:
 
     try:
         seeds = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
         raise InputError(
             f'Cannot read seed words from {path}: {error}. Write lines such as Image = ["picture", "color"].'
         ) from None

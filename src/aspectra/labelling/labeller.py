@@ -279,7 +279,19 @@ def load_run(run: Path, model: str | None = None, threads: int = 0) -> RunLabell
         import torch
 
         torch.set_num_threads(threads)
-    return open_labeller(load_fitted(run), run, chosen)
+    while True:
+        before = version_of(run / rundir.SENTIMENT)
+        labeller = open_labeller(load_fitted(run), run, chosen)
+        if version_of(run / rundir.SENTIMENT) == before:  # else a distillation has just replaced both
+            return labeller
+
+
+def version_of(path: Path) -> tuple[int, int] | None:
+    """Return what changes whenever a file is replaced; None if there is none."""
+    if not path.exists():
+        return None
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns
 
 
 def load_student(run: Path) -> StudentLabeller:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.encoder.pretrained import Encoder
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, read_gold
+from aspectra.sentiment.model import SentimentModel
 from aspectra.sentiment.rated import RatedReviews
 from aspectra.student.from_names import learn_fast, train_linear
 from aspectra.student.linear import LinearStudent
@@ -44,29 +44,34 @@ def distill(
     aspects = aspects_of_run(Path(run))
     with disk.locked(Path(run), "distill", wait=0):
         student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
-        fast = None
+        fast = felt = None
         if isinstance(student, LinearStudent):
             fast = learn_fast(student, progress_of("fast", progress))
+            felt = refine_sentiment(fitted, Path(run), student, progress)
         home.mkdir(exist_ok=True)
         with disk.locked(home, "distill"):  # who loads it waits for all of its files
             if fast:
                 fast.save(home)
             else:
                 (home / rundir.FAST).unlink(missing_ok=True)
+            if felt:  # while no student is valid: the new one has the new sentiment
+                felt.save(Path(run) / rundir.SENTIMENT)
             student.save_pretrained(home, fitted.the_map())
-        if isinstance(student, LinearStudent) and student.encoder:
-            refine_sentiment(fitted, Path(run), student.encoder, student.card.config.n_segments, progress)
     return student
 
 
-def refine_sentiment(fitted: Fitted, run: Path, encoder: Encoder, n: int, progress: Progress) -> None:
-    """Learn sentiment again, now also from what the encoder makes of the student's segments."""
+def refine_sentiment(
+    fitted: Fitted, run: Path, student: LinearStudent, progress: Progress
+) -> SentimentModel | None:
+    """Learn sentiment again, now also from what the encoder, if any, makes of the student's segments."""
+    if student.encoder is None:
+        return None
     progress("sentiment", 0.0)
-    made = learn_sentiment(fitted, RatedReviews.load(run), encoder, n)
+    made = learn_sentiment(fitted, RatedReviews.load(run), student.encoder, student.card.config.n_segments)
     before = fitted.felt().about
     made.about.update({name: before[name] for name in ("made_for", "note") if name in before})
-    made.save(run / rundir.SENTIMENT)
     progress("sentiment", 1.0)
+    return made
 
 
 def train_student(

@@ -218,22 +218,30 @@ def read_frames(
         if kind(path) == ".parquet":
             yield from parquet_frames(path, size)
         else:
-            parse = {".csv": csv_rows, ".tsv": csv_rows, ".txt": text_rows}.get(kind(path), json_rows)
-            with path.open("rb") as file:
-                rows = parse(path, open_lines(path, file, encoding), skipped)
-                for numbers, frame in collect(with_plain_text(path, rows, text_column, skipped), size):
-                    yield numbers, frame, path.stat().st_size if file.closed else file.tell()
-    except UnicodeError:
-        raise InputError(
-            f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. "
-            "Name its encoding, e.g. --encoding latin-1."
-        ) from None
+            yield from decoded_frames(path, encoding, size, skipped, text_column)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(
             f"{path} is not a complete gzip file ({error}). Download or copy it again."
         ) from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def decoded_frames(
+    path: Path, encoding: str, size: int, skipped: Skipped, text_column: str
+) -> Iterator[Placed]:
+    """Yield the same for files of text."""
+    parse = {".csv": csv_rows, ".tsv": csv_rows, ".txt": text_rows}.get(kind(path), json_rows)
+    try:
+        with path.open("rb") as file:
+            rows = parse(path, open_lines(path, file, encoding), skipped)
+            for numbers, frame in collect(with_plain_text(path, rows, text_column, skipped), size):
+                yield numbers, frame, path.stat().st_size if file.closed else file.tell()
+    except UnicodeError:
+        raise InputError(
+            f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. "
+            "Name its encoding, e.g. --encoding latin-1."
+        ) from None
 
 
 def open_binary(path: Path) -> io.BufferedReader | gzip.GzipFile:
@@ -267,7 +275,7 @@ def first_bad_byte(path: Path, encoding: str) -> str:
     if encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
         return "it cannot be decoded"
     with open_binary(path) as lines:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE), b""), 1):
             try:
                 line.decode(encoding)
             except UnicodeDecodeError as error:

@@ -50,7 +50,7 @@ def read_file(path: Path) -> tuple[Aspect, ...]:
         raise InputError(f"No such file: {path}. Name aspects as Image,Sound or give a TOML file.") from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path} is not TOML ({error}). Write one table per aspect: [Image]") from None
     return checked([read_table(name, table, path) for name, table in tables.items()], str(path))
 
