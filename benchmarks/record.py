@@ -23,7 +23,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 26.0
 """How long the lines take to appear; then the picture stays."""
 COLUMNS, WIDTH, HEIGHT = 96, 8.4, 19
-LEFT_OUT = re.compile(r"Reading the text|Next: |See the topics|Model: |Loading|.*this will take|.* left$")
+LEFT_OUT = re.compile(
+    r"Reading the text|Next: |See the topics|Model: |.*this will take|.* left$|.* … [\d:]+$"
+)
 """Lines that help while one types or waits; in the picture they would only make it longer."""
 STYLE = """
 svg { --paper: #fbfbfa; --ink: #24292e; --command: #00695c; }
