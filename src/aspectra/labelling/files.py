@@ -70,7 +70,10 @@ def label_batches(
     labeller: Labeller, source: Source, count: Count, threads: int
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Yield each batch and its labels in order, while the next batches are being labelled."""
-    with ThreadPoolExecutor(threads) as pool:
+    from threadpoolctl import threadpool_limits
+
+    # numpy's own threads and ours would wait for each other
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         under_way: deque[tuple[pl.DataFrame, Future[pl.DataFrame]]] = deque()
         before = 0.0
         for frame in source.batches():

@@ -39,11 +39,9 @@ def find_members(labels: pl.DataFrame, aspects: Sequence[str], several_from: flo
 
 def lists(values: pl.Series, rows: np.ndarray, n: int) -> pl.Series:
     """Return a list for each of n rows; `rows` tells, in order, whose each value is."""
-    import pyarrow as arrow
-
-    ends = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
-    made = arrow.LargeListArray.from_arrays(ends, values.to_arrow())
-    return pl.Series(values.name, made, dtype=pl.List(pl.String))
+    owned = pl.DataFrame({"row": rows, values.name: values}).group_by("row", maintain_order=True).agg(pl.all())
+    whole = pl.DataFrame({"row": np.arange(n)}).join(owned, on="row", how="left", maintain_order="left")
+    return whole[values.name].fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
 
 
 def aspect_lists(labels: pl.DataFrame, aspects: Sequence[str], several_from: float) -> pl.DataFrame:
