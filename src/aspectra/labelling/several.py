@@ -39,7 +39,9 @@ def find_members(labels: pl.DataFrame, aspects: Sequence[str], several_from: flo
 
 def lists(values: pl.Series, rows: np.ndarray, n: int) -> pl.Series:
     """Return a list for each of n rows; `rows` tells, in order, whose each value is."""
-    owned = pl.DataFrame({"row": rows, values.name: values}).group_by("row", maintain_order=True).agg(pl.all())
+    owned = (
+        pl.DataFrame({"row": rows, values.name: values}).group_by("row", maintain_order=True).agg(pl.all())
+    )
     whole = pl.DataFrame({"row": np.arange(n)}).join(owned, on="row", how="left", maintain_order="left")
     return whole[values.name].fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
 
