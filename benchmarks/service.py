@@ -122,6 +122,7 @@ def main(
     requests = [request_for(text) for text in reviews(run)]
     models = {
         "teacher": (run, "--model", "teacher"),
+        **({"fast student": (run, "--model", "fast")} if rundir.has_fast(run) else {}),
         **({f"ONNX {onnx.stem}": ("--onnx", onnx)} if onnx else {}),
     }
     print(
