@@ -27,10 +27,12 @@ from aspectra import rundir
 from aspectra.bench.processes import peak_gb, reset_peak
 from aspectra.bench.sets import BenchmarkSet, Read, Seeds
 from aspectra.bench.versions import fit_key
+from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
-from aspectra.fitting import STAGES, Fitted
+from aspectra.fitting import STAGES, Fitted, Reviews, fit_stages
 from aspectra.labelling.evaluate import SegmentLabeller
 from aspectra.progress import Progress, quiet
+from aspectra.rundir import RunDir
 from aspectra.scores import Gold, Scores, score
 from aspectra.topicmap.gamma import PREFIX
 
@@ -124,9 +126,7 @@ class Task:
         """Fit, and keep how long each stage took; a system pays for the stages that it uses."""
         clock, began = StageClock(self.progress), time.perf_counter()
         config = self.bench.config(self.seed)
-        fitted = AspectDetector(**config.to_dict()).fit(
-            self.bench.reviews(self.data), run=self.run, progress=clock
-        )
+        fitted = fit_topics(config, self.bench.reviews(self.data), self.run, clock)
         if not (self.run / SECONDS).exists():
             rundir.write_json(self.run / SECONDS, clock.seconds)
         self.costs.stages = dict(rundir.read_json(self.run / SECONDS))
@@ -155,10 +155,16 @@ class Task:
             shutil.copytree(
                 self.run, run, copy_function=link_or_copy, ignore=shutil.ignore_patterns(rundir.STUDENT)
             )
-            fitted = AspectDetector(**config.to_dict()).fit(
-                self.bench.reviews(self.data), run=run, progress=self.progress
-            )
+            fitted = fit_topics(config, self.bench.reviews(self.data), run, self.progress)
         return fitted.suggest_map(dev=self.dev)
+
+
+def fit_topics(config: FitConfig, reviews: Reviews, run: Path, progress: Progress) -> AspectDetector:
+    """Fit as `AspectDetector.fit` does, but for sentiment, which no system uses."""
+    detector, home = AspectDetector(**config.to_dict()), RunDir(run)
+    with home.writing():
+        detector.fitted_ = fit_stages(reviews, config, home, progress)
+    return detector
 
 
 def label_probabilities(
