@@ -166,3 +166,13 @@ def test_a_file_of_the_run_is_no_output(aspectra: Callable[..., Any], own_run: P
         answer = aspectra(*words)
         assert (answer.code, "belongs to the run" in answer.err) == (1, True)
     assert (own_run / rundir.TOPIC_MAP).read_bytes() == before
+
+
+def test_a_field_that_is_too_long_is_not_called_an_open_quote_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aspectra.text.rows.LONGEST_FIELD", 1000)
+    with pytest.raises(InputError, match="is longer than"):
+        rows(tmp_path / "a.csv", "text\n" + "x" * 2000 + "\n")
+    monkeypatch.undo()
+    assert len(rows(tmp_path / "a.csv", "text\n" + "x" * 2000 + "\n")) == 1

@@ -69,7 +69,7 @@ def test_a_source_can_be_read_again_and_counts_skipped_rows_once(tmp_path: Path)
     assert len(source.skipped.rows) == 1
 
 
-@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 def test_the_delimiter_of_a_csv_is_found(tmp_path: Path, mark: str) -> None:
     (tmp_path / "reviews.csv").write_text(f"id{mark}text\n1{mark}fine\n")
     assert texts(open_source([str(tmp_path / "reviews.csv")])) == ["fine"]

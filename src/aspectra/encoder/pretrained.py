@@ -184,7 +184,9 @@ def open_encoder(name: str, place: str, longest: int, transformers: Any) -> Enco
         longest, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", longest) - 2
     )
     pieces = load_tokenizer(tokenizer.backend_tokenizer.to_str(), room)
-    return Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
+    encoder = Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
+    encoder.means(["."])  # what cannot answer is refused here
+    return encoder
 
 
 def place_of(name: str) -> str:

@@ -127,8 +127,8 @@ def array_rows(path: Path, text: str, skipped: Skipped) -> Iterator[tuple[int, d
 
 
 def find_delimiter(header: str) -> str:
-    """Return the delimiter of a CSV: comma, semicolon or tab, whichever its header has most of."""
-    return max(",;\t", key=header.count)
+    """Return the delimiter of a CSV: comma, semicolon, tab or |, whichever its header has most of."""
+    return max(",;\t|", key=header.count)
 
 
 def csv_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
