@@ -108,10 +108,16 @@ export function assign(topic, aspect) {
   update({ topic: nextOpen(topic) ?? topic, trials: [] });
 }
 
-// Undo moves to the topic that it changed: a key pressed meanwhile is meant for that one.
+// Undo moves to the topic that it changed: a key pressed meanwhile is meant for that one. Keys stay in their order.
+let waiting = 0;
+
 export function afterUndo(run) {
-  if (underway.some(({ kind }) => kind === "undo" || kind === "redo")) queue = queue.then(run);
-  else run();
+  if (!waiting && !underway.some(({ kind }) => kind === "undo" || kind === "redo")) return run();
+  waiting += 1;
+  queue = queue.then(() => {
+    waiting -= 1;
+    run();
+  });
 }
 
 async function send(action) {
