@@ -1,9 +1,10 @@
-"""Sentiment against VADER: OPOSUM polarity, SemEval 2015 and MAMS; no label is learnt from.
+"""Sentiment against VADER: OPOSUM polarity, SemEval 2015 and MAMS, also per aspect; no label is learnt from.
 
     python benchmarks/sentiment.py --data FOLDER --home runs/sentiment
 
 Each domain's model learns from unlabelled reviews of that domain, TVs also from star ratings. The two limits
-of three classes, and the one of two, come from the other three domains. Encoded texts are kept in --home.
+of three classes, and the one of two, come from the other three domains. Encoded texts, and the fit of
+restaurants that MAMS needs, are kept in --home.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import gzip
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from xml.etree import ElementTree
@@ -19,12 +21,24 @@ import numpy as np
 import polars as pl
 import typer
 
+from aspectra.bench.protocol import Task
+from aspectra.bench.sets import find_set, prepare_folders
+from aspectra.bench.systems.names import KeptEncoder as TaskEncoder
+from aspectra.bench.systems.names import one_draw
+from aspectra.config import GENERAL, StudentConfig
 from aspectra.encoder.pretrained import load_encoder
+from aspectra.labelling.labeller import StudentLabeller
+from aspectra.labelling.several import judge_parts
+from aspectra.scores import score_sets
 from aspectra.sentiment.learn import probabilities
 from aspectra.sentiment.model import SentimentModel, in_context
 from aspectra.sentiment.opinions import train
 from aspectra.sentiment.rated import DRAWN, both_sides
+from aspectra.student.distill import train_student
+from aspectra.student.linear import LinearStudent
 from aspectra.text.segment import split_reviews
+from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
 DOMAINS = ("tv", "boots", "bluetooth", "bags_and_cases")
 CORPUS = {"restaurants": "restaurants_reviews"}
@@ -32,6 +46,11 @@ MOST = 3_000
 RATED_REVIEWS = DRAWN
 SIGNS = {"-": -1, "0": 0, "+": 1}
 POLARITIES = {"negative": -1, "neutral": 0, "positive": 1}
+MAMS = {
+    "food": "Food", "staff": "Staff", "service": "Service", "price": "Price", "ambience": "Ambience",
+    "menu": "Menu", "place": "Place", "miscellaneous": GENERAL,
+}  # fmt: skip
+"""MAMS's categories, and the names that the student is told."""
 
 
 class KeptEncoder:
@@ -185,7 +204,9 @@ def main(
         inside = [in_context(one, s["review"].to_numpy()) for one, s in zip(logits, sets, strict=True)]
         scores[f"{title}, in their reviews"] = [net(one) for one in inside]
     polarity_table(scores, gold)
-    restaurants(data, domain_model(data, "restaurants", kept, 0))
+    model = domain_model(data, "restaurants", kept, 0)
+    restaurants(data, model)
+    each_aspect(data, restaurant_labeller(data, home, model))
 
 
 def restaurants(data: Path, model: SentimentModel) -> None:
@@ -197,6 +218,52 @@ def restaurants(data: Path, model: SentimentModel) -> None:
         two = accuracy(judge(semeval["text"].to_list()), semeval["gold"].to_numpy(), 0.0)
         answer = three(judge(mams["text"].to_list()), -0.3, 0.3)
         print(f"| {name} | {100 * two:.1f} | {100 * (answer == mams['gold'].to_numpy()).mean():.1f} |")
+
+
+def restaurant_labeller(data: Path, home: Path, model: SentimentModel) -> StudentLabeller:
+    """Make a student that knows nothing but the names of MAMS's categories, and this model of sentiment."""
+    folder = prepare_folders(("citysearch",), data, home)["citysearch"]
+    task = Task(find_set("citysearch", folder), folder, home, seed=0)
+    fitted, config = one_draw(task), StudentConfig()
+    choices = tuple(
+        Choice(item.id, GENERAL, item.keywords, SUGGESTION, now()) for item in fitted.topics.items
+    )  # suggestions count for nothing; a map must have some
+    fitted = fitted.with_map(TopicMap(tuple(MAMS.values()), choices, fitted.topics.fingerprint))
+    fitted = fitted.with_sentiment(model)
+    encoder = TaskEncoder.of(config.encoder, task)
+    fitted.names_sample(encoder, n=config.n_segments)
+    aspects = [Aspect(name) for name in MAMS.values() if name != GENERAL]
+    student = train_student(fitted, config, task.encoded, aspects=aspects)
+    assert isinstance(student, LinearStudent)
+    return StudentLabeller(fitted, replace(student, encoder=encoder))
+
+
+def each_aspect(data: Path, labeller: StudentLabeller) -> None:
+    """Print how MAMS's aspects are judged one by one, and found all together."""
+    rows = read_opinions(data / "mams/val.xml", "aspectCategory")
+    rows = rows.with_columns(pl.col("category").replace_strict(MAMS))
+    sentences = rows.group_by("text", maintain_order=True).agg("category", "gold")
+    place = {text: number for number, text in enumerate(sentences["text"])}
+    at = np.array([place[text] for text in rows["text"]])
+    aspect = np.array([list(MAMS.values()).index(name) for name in rows["category"]])
+    labels = labeller.label_segments(sentences["text"])
+    own = (labels["sentiment"].replace_strict(POLARITIES)).to_numpy()[at]
+    owners, found = judge_parts(
+        sentences["text"], np.arange(len(sentences)), labeller.sentiment, labeller.predict_proba
+    )
+    parts = dict(zip(owners.tolist(), found - 1, strict=True))
+    judged = [
+        parts[row][one] if row in parts else same for row, one, same in zip(at, aspect, own, strict=True)
+    ]
+    gold = rows["gold"].to_numpy()
+    print("\n| MAMS val, three classes | accuracy | macro F1 |\n|---|---|---|")
+    for name, answer in (("the sentence's sentiment", own), ("of each aspect", np.array(judged))):
+        print(f"| {name} | {100 * (answer == gold).mean():.1f} | {100 * macro_f1(gold, answer):.1f} |")
+    sets = score_sets(
+        [frozenset(names) for names in sentences["category"]], labels["aspects"].to_list(),
+        labels["aspect"].to_list(), list(MAMS.values()),
+    )  # fmt: skip
+    print(f"\nMAMS val, all aspects of a sentence: {sets}")
 
 
 if __name__ == "__main__":

@@ -8,12 +8,13 @@ import json
 import re
 import shutil
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from conftest import SMALL, TINY
 
@@ -178,6 +179,20 @@ def test_release_is_tried_outside_the_repository() -> None:
         script("release").main(FOLDER / "here")
 
 
+@dataclass
+class FoodLabeller:
+    """Answers Food for everything."""
+
+    sentiment: Any
+
+    def label_segments(self, texts: pl.Series) -> pl.DataFrame:
+        same = pl.DataFrame({"aspect": ["Food"] * len(texts), "aspects": [["Food"]] * len(texts)})
+        return same.hstack(self.sentiment.label(texts))
+
+    def predict_proba(self, texts: pl.Series) -> np.ndarray:
+        return np.full((len(texts), 8), 1 / 8)
+
+
 def test_sentiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,8 +222,10 @@ def test_sentiment(
         "__call__",
         lambda self, texts: np.array([[len(t), t.count("a"), 1.0] for t in texts]),
     )
+    monkeypatch.setattr(module, "restaurant_labeller", lambda data, home, model: FoodLabeller(model))
     module.main(data, tmp_path / "home", rated=6)
     said = capsys.readouterr().out
+    assert "| of each aspect | 100.0 |" in said
     assert "| TVs with ratings, in their reviews | 100.0 / " in said
     assert "| ours | 100.0 |" in said
 

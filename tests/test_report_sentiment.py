@@ -1,11 +1,13 @@
 """Net sentiment, its changes, and what drives the rating, on planted feelings."""
 
+import random
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
+from aspectra import sample
 from aspectra.report import wording
 from aspectra.report.content import Content
 from aspectra.report.pictures.felt_charts import MAKERS
@@ -58,6 +60,22 @@ def test_drivers_find_a_planted_effect_adjusted_for_the_others() -> None:
     assert found["Lid"].claimed
     assert "General" not in found
     assert [one.aspect for one in drivers(planted(cost=0.0), ASPECTS) if one.claimed] == ["Taste"]
+
+
+def test_the_driver_that_the_sample_plants_is_found_with_its_size() -> None:
+    rng, names = random.Random(0), (*sample.ASPECTS, "General")
+    reviews = [sample.write_review(rng) for _ in range(1500)]
+    rows = [
+        (number, aspect, felt, review.rating)
+        for number, review in enumerate(reviews)
+        for sentence in review.sentences
+        for aspect, felt in zip(sentence.aspects, sentence.felt, strict=True)
+    ]
+    kinds = {"review": pl.UInt32, "aspect": pl.Enum(names), "feeling": pl.Int8, "rating": pl.Float32}
+    costliest, *others = drivers(pl.DataFrame(rows, schema=kinds, orient="row"), names)
+    assert costliest.aspect == sample.DRIVER
+    usual = float(np.mean([one.cost for one in others]))  # what every complaint goes with
+    assert 0.5 * sample.DRIVER_STARS < costliest.cost - usual <= 1.1 * sample.DRIVER_STARS  # some have 1 star
 
 
 def test_drivers_need_ratings_that_differ_and_enough_reviews() -> None:

@@ -31,7 +31,7 @@ def ask(parts: pl.Series) -> np.ndarray:
 
 
 def test_each_aspect_has_the_sentiment_of_its_clause() -> None:
-    found = several_columns(LABELS, TEXTS, ASPECTS, 0.25, SentimentModel("en"), ask)
+    found = several_columns(LABELS, TEXTS, ASPECTS, 0.25, SentimentModel("en"), ask, "sentence")
     assert found["aspects"].to_list() == [["Food", "Staff"], ["General", "Staff"], [], ["Food", "Staff"]]
     assert found["aspect_sentiments"].to_list() == [
         ["positive", "negative"], ["neutral", "neutral"], [], ["positive", "positive"],
@@ -45,10 +45,25 @@ def test_clauses_are_labelled_only_where_they_differ() -> None:
         asked.extend(parts)
         return ask(parts)
 
-    several_columns(LABELS, TEXTS, ASPECTS, 0.25, SentimentModel("en"), remember)
+    several_columns(LABELS, TEXTS, ASPECTS, 0.25, SentimentModel("en"), remember, "sentence")
     assert asked == ["The food was great,", "but the waiter was very rude."]
-    several_columns(LABELS, TEXTS, ASPECTS, 0.45, SentimentModel("en"), remember)  # one aspect each
+    several_columns(
+        LABELS, TEXTS, ASPECTS, 0.45, SentimentModel("en"), remember, "sentence"
+    )  # one aspect each
     assert len(asked) == 2
+
+
+def test_clauses_of_one_mind_need_not_be_labelled() -> None:
+    asked: list[str] = []
+
+    def remember(parts: pl.Series) -> np.ndarray:
+        asked.extend(parts)
+        return ask(parts)
+
+    texts = pl.Series(["The food was great, and the waiter was very friendly."])
+    found = several_columns(LABELS[:1], texts, ASPECTS, 0.25, SentimentModel("en"), remember, "sentence")
+    assert found["aspect_sentiments"].to_list() == [["positive", "positive"]]
+    assert asked == []
 
 
 def gives_lists(labeller: Labeller) -> bool:

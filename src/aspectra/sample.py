@@ -1,9 +1,9 @@
 """The embedded sample: invented reviews of espresso machines, with planted aspects and gold labels.
 
 A sentence is a template of one theme of one aspect with its slots filled at random; the templates are in
-sample_words.toml. The rating sets the mood, General is the most frequent aspect as in real reviews, and
-one trend is planted: from `TREND_START` on, complaints about the noise of `TREND_PRODUCT` rise. Same
-seed, same bytes.
+sample_words.toml. The rating sets the mood, and General is the most frequent aspect as in real reviews.
+Planted: from `TREND_START` on, complaints about the noise of `TREND_PRODUCT` rise, so noise sours; and a
+complaint about `DRIVER` costs a review `DRIVER_STARS`. Same seed, same bytes.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ PRODUCTS = (
 TREND_PRODUCT = "Torrevo 500"
 FIRST_DAY, DAYS = date(2023, 1, 1), 731
 TREND_START = date(2024, 9, 1)
+DRIVER, DRIVER_STARS = "Service", 1
 
 SHARES = {
     GENERAL: 39,
@@ -74,8 +75,11 @@ class Sample:
 
 
 class Sentence(NamedTuple):
+    """`felt` has for each of the aspects 1 for praise, −1 for a complaint and 0 for neither."""
+
     text: str
     aspects: list[str]
+    felt: list[int]
 
 
 class Review(NamedTuple):
@@ -154,10 +158,11 @@ def write_review(rng: random.Random) -> Review:
     sloppy = rng.random() < SLOPPY
     sentences = [write_sentence(rng, theme, rating, product, sloppy) for theme in order]
     if rng.random() < EMOJI:
-        text, aspects = sentences[-1]
         emoji = rng.choice(words()["frame"]["emoji" if rating > 2 else "emoji_bad"])
-        sentences[-1] = Sentence(f"{text} {emoji}", aspects)
-    return Review(product, day, rating, sentences)
+        sentences[-1] = sentences[-1]._replace(text=f"{sentences[-1].text} {emoji}")
+    said = {pair for one in sentences for pair in zip(one.aspects, one.felt, strict=True)}
+    cost = DRIVER_STARS if (DRIVER, -1) in said else 0
+    return Review(product, day, max(1, rating - cost), sentences)
 
 
 def draw_themes(rng: random.Random, count: int, noise_factor: int) -> list[Theme]:
@@ -171,26 +176,34 @@ def write_sentence(rng: random.Random, theme: Theme, rating: int, product: str, 
     """Write one sentence: one clause, two of the same aspect and mood, or two of different ones ("but")."""
     frame = words()["frame"]
     good = rng.random() < GOOD[rating]
-    text, aspects = write_clause(rng, theme, good, product), [theme.aspect]
+    (text, own), aspects = write_clause(rng, theme, good, product), [theme.aspect]
+    felt = [own]
     if rng.random() < AND:
         other = rng.choice([t for t in themes() if t.aspect == theme.aspect and t != theme])
-        text += rng.choice(frame["and"]) + write_clause(rng, other, good, product)
+        joint, more = rng.choice(frame["and"]), write_clause(rng, other, good, product)
+        text += joint + more[0]
+        felt = [own or more[1]]
     elif theme.aspect != GENERAL and rng.random() < BUT:
         other = rng.choice([t for t in themes() if t.aspect not in (GENERAL, theme.aspect)])
-        text += rng.choice(frame["but"]) + write_clause(rng, other, not good, product)
+        joint, more = rng.choice(frame["but"]), write_clause(rng, other, not good, product)
+        text += joint + more[0]
         aspects.append(other.aspect)
+        felt.append(more[1])
     if rng.random() < OPENER:
         text = fill(rng, rng.choice(frame["openers"]), {}, product) + text
     if rng.random() < CLOSER:
         text += fill(rng, rng.choice(frame["closers"]), {}, product)
     text = add_typos(rng, text, TYPO[sloppy])
-    return Sentence((text if sloppy else text[0].upper() + text[1:]) + rng.choice(frame["ends"]), aspects)
+    text = (text if sloppy else text[0].upper() + text[1:]) + rng.choice(frame["ends"])
+    return Sentence(text, aspects, felt)
 
 
-def write_clause(rng: random.Random, theme: Theme, good: bool, product: str) -> str:
-    mood = theme.tables.get("good" if good else "bad", []) + theme.tables.get("any", [])
-    text = fill(rng, rng.choice(mood), theme.tables, product)
-    return re.sub(r"\b([Aa]) (?=[aeioAEIO])", r"\1n ", text)
+def write_clause(rng: random.Random, theme: Theme, good: bool, product: str) -> tuple[str, int]:
+    """Write a clause; return it with 1 for praise, −1 for a complaint and 0 for what fits both."""
+    mood = theme.tables.get("good" if good else "bad", [])
+    template = rng.choice(mood + theme.tables.get("any", []))
+    text = re.sub(r"\b([Aa]) (?=[aeioAEIO])", r"\1n ", fill(rng, template, theme.tables, product))
+    return text, (1 if good else -1) if template in mood else 0
 
 
 def fill(rng: random.Random, template: str, tables: Tables, product: str) -> str:

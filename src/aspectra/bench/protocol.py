@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,7 +33,8 @@ from aspectra.fitting import STAGES, Fitted, Reviews, fit_stages
 from aspectra.labelling.evaluate import SegmentLabeller
 from aspectra.progress import Progress, quiet
 from aspectra.rundir import RunDir
-from aspectra.scores import Gold, Scores, score
+from aspectra.scores import Gold, Scores, score, score_sets
+from aspectra.topicmap.calibrate import SEVERAL_FROM, members
 from aspectra.topicmap.gamma import PREFIX
 
 Probabilities = Callable[[Sequence[str]], np.ndarray]
@@ -300,9 +301,16 @@ class Exam:
         return gold, answers
 
 
-def score_answers(gold: Gold, answers: np.ndarray, aspects: Sequence[str]) -> Scores:
-    """Score N×A probabilities by the most probable aspect of each segment."""
-    return score(gold.aspects, [aspects[place] for place in answers.argmax(1)], aspects, answers.max(1))
+def score_answers(
+    gold: Gold, answers: np.ndarray, aspects: Sequence[str], several_from: float = SEVERAL_FROM
+) -> Scores:
+    """Score N×A probabilities by the most probable aspect, and by all that are at least so probable."""
+    single = [aspects[place] for place in answers.argmax(1)]
+    several = [
+        [aspects[place] for place in np.flatnonzero(row)] for row in members(answers, aspects, several_from)
+    ]
+    scores = score(gold.aspects, single, aspects, answers.max(1))
+    return replace(scores, sets=score_sets(gold.aspects, several, single, aspects))
 
 
 def data_mark(task: Task) -> str:

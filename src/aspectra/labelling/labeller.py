@@ -130,8 +130,8 @@ class Labeller(ABC):
         felt = labels.select("aspect", "probability").hstack(felt.select(judged.name.keep()))
         found = felt.hstack(labels.drop("aspect", "probability"))
         several = several_columns(
-            found, texts, self.topic_map.aspects, self.several_from, self.sentiment,
-            None if self.segment == "clause" else self.predict_proba,
+            found, texts, self.topic_map.aspects, self.several_from, self.sentiment, self.predict_proba,
+            self.segment,
         )  # fmt: skip
         return felt.hstack(several).hstack(labels.drop("aspect", "probability"))
 

@@ -1,8 +1,8 @@
 """All aspects of each segment, and how each is spoken of: probabilities in, two columns of lists out.
 
 `aspects` has the answer first, then the other aspects above a threshold; General is added to none. Where
-there are several and the segment has clauses that differ in sentiment, each clause is labelled, and an aspect
-gets the sentiment of the clauses that speak of it. Only few segments are read a second time for that.
+there are two or more besides General, the segment's clauses are judged. If they differ, they are labelled,
+too, and an aspect gets the sentiment of the clauses that speak of it. Few segments are read twice for that.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import polars as pl
 
-from aspectra.config import NOT_REVIEW
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.model import SentimentModel
-from aspectra.text.segment import split_reviews
+from aspectra.text.segment import split_clauses, split_reviews
 from aspectra.topicmap.calibrate import members
 from aspectra.topicmap.gamma import PREFIX
 
@@ -58,14 +58,16 @@ def several_columns(
     aspects: Sequence[str],
     several_from: float,
     sentiment: SentimentModel,
-    ask: Ask | None,
+    ask: Ask,
+    segment: str,
 ) -> pl.DataFrame:
-    """Return COLUMNS for labels that have a sentiment; `ask` labels clauses, None if texts have no parts."""
+    """Return COLUMNS for labels that have a sentiment; `ask` labels clauses, `segment` is what texts are."""
     rows, which = find_members(labels, aspects, several_from)
     felt = labels["sentiment"].gather(rows)
-    if ask is not None:
-        many = np.flatnonzero(np.bincount(rows, minlength=len(labels)) > 1)
-        owners, found = judge_parts(texts, many, sentiment, ask)
+    if segment != "clause":
+        special = rows[pl.Series(aspects).gather(which).ne(GENERAL).to_numpy()]
+        many = np.flatnonzero(np.bincount(special, minlength=len(labels)) > 1)
+        owners, found = judge_parts(texts, many, sentiment, ask, segment)
         at = np.full(len(labels), -1)
         at[owners] = np.arange(len(owners))
         judged = np.flatnonzero(at[rows] >= 0)
@@ -78,23 +80,22 @@ def several_columns(
 
 
 def judge_parts(
-    texts: pl.Series, rows: np.ndarray, sentiment: SentimentModel, ask: Ask
+    texts: pl.Series, rows: np.ndarray, sentiment: SentimentModel, ask: Ask, segment: str = "sentence"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows whose clauses differ in sentiment, and for each the class of every aspect, R×A."""
-    parts = split_reviews(texts.gather(rows), "clause", sentiment.language)
-    owner, chances = parts["review"].to_numpy(), probabilities(sentiment.logits(parts["text"]))
-    answer = chances.argmax(1)
-    differs = np.bincount(owner, answer != answer[first_of(owner)], len(rows))[owner] > 0
-    owner, chances = owner[differs], chances[differs]
-    if not len(owner):
+    """Return the rows that have clauses, and for each the class of every aspect, R×A."""
+    many, language = texts.gather(rows), sentiment.language
+    parts = (
+        split_clauses(many, language) if segment == "sentence" else split_reviews(many, "clause", language)
+    )
+    parts = parts.filter(pl.len().over("review") > 1)
+    if not len(parts):
         return rows[:0], np.zeros((0, 0), np.int64)
-    weights = ask(parts["text"].filter(pl.Series(differs))) ** SHARPNESS  # parts×A
-    starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    chances = probabilities(sentiment.logits(parts["text"]))
+    owners, starts, at = np.unique(parts["review"].to_numpy(), return_index=True, return_inverse=True)
+    answer = chances.argmax(1)
+    differ = np.bincount(at, answer != answer[starts][at])[at] > 0
+    asked = ask(parts["text"].filter(pl.Series(differ)))
+    weights = np.ones((len(parts), asked.shape[1]))  # parts×A; clauses that are judged alike count alike
+    weights[differ] = asked**SHARPNESS
     sums = np.add.reduceat(weights[:, :, None] * chances[:, None, :], starts)  # rows×A×classes
-    return rows[owner[starts]], sums.argmax(2)
-
-
-def first_of(owner: np.ndarray) -> np.ndarray:
-    """Return for each part the place of the first part of the same owner; owners are in order."""
-    starts = np.append(True, owner[1:] != owner[:-1])[: len(owner)]
-    return np.asarray(np.flatnonzero(starts)[np.cumsum(starts) - 1])
+    return rows[owners], sums.argmax(2)

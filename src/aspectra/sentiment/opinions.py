@@ -24,6 +24,9 @@ from aspectra.sentiment.words import WordReader
 Embed = Callable[[Sequence[str]], np.ndarray]
 NOUNS_EACH = 4
 ENCODER_POWER = 2.0
+HABIT = 1.5
+"""Kind words are a habit, also of those who complain: so much is taken from the log-odds of praise. Chosen
+on OPOSUM's four sets of polarity."""
 CERTAIN = 0.9
 """Probability of its own class that a sentence of sentences.toml is taught with."""
 SENTENCE_WEIGHT, PHRASE_WEIGHT = 1.5, 1.0
@@ -83,7 +86,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 def joined(lexicon: np.ndarray, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:
     """Multiply the opinions, and let each segment lean towards its review; lexicon logits in, N×3 out."""
-    logits = lexicon
+    logits = lexicon + np.array([-HABIT / 2, HABIT / 2])
     if encoder is not None:
         odds = np.log(np.maximum(encoder, 1e-6))
         logits = logits + ENCODER_POWER * (odds[:, [2, 0]] - odds[:, [1]])

@@ -130,6 +130,12 @@ def split_reviews(texts: pl.Series, segment: str = "sentence", language: str = "
     return frame.select("review", "sentence", "text")
 
 
+def split_clauses(sentences: pl.Series, language: str = "en") -> pl.DataFrame:
+    """Split sentences into clauses; returns the columns review (position in `sentences`) and text."""
+    frame = pl.DataFrame({"text": sentences.cast(pl.String)}).with_row_index("review")
+    return explode_marks(frame, mark_clauses(frame["text"], language))
+
+
 def mark_sentences(texts: pl.Series, language: str) -> pl.Series:
     import sentencex
 

@@ -126,6 +126,7 @@ class LinearSystem:
             "learnt": student.card.learnt,
             "notes": list(student.card.notes),
             "dev_estimate": student.card.estimate,
+            "several_from": student.card.several_from,
         }
         if self.fast:
             return Frozen(answers_of(learn_fast(student), task), facts)
