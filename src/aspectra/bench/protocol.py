@@ -307,7 +307,8 @@ def score_answers(
     """Score N×A probabilities by the most probable aspect, and by all that are at least so probable."""
     single = [aspects[place] for place in answers.argmax(1)]
     several = [
-        [aspects[place] for place in np.flatnonzero(row)] for row in members(answers, aspects, several_from)
+        [aspects[place] for place in np.flatnonzero(row).tolist()]
+        for row in members(answers, aspects, several_from)
     ]
     scores = score(gold.aspects, single, aspects, answers.max(1))
     return replace(scores, sets=score_sets(gold.aspects, several, single, aspects))
