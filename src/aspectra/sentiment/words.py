@@ -60,9 +60,9 @@ class WordReader:
         lists = texts.fill_null("").str.replace_all("’", "'", literal=True).str.extract_all(TOKEN)
         lengths = lists.list.len().to_numpy()
         flat = lists.filter(lists.list.len() > 0).explode()
-        coded = flat.to_arrow(compat_level=pl.CompatLevel.oldest()).dictionary_encode()
-        columns = self.look_up(coded.dictionary.to_pylist())
-        at = coded.indices.to_numpy()
+        coded = flat.cast(pl.Categorical(pl.Categories.random()))  # categories of its own: numbered from 0
+        columns = self.look_up(coded.unique(maintain_order=True).cast(pl.String).to_list())
+        at = coded.to_physical().to_numpy()
         valence, boost, does, hashes, marks = (column[at] for column in columns)
         owner = np.repeat(np.arange(len(texts)), lengths)
         return Words(owner, valence, boost, does, hashes, marks, len(texts))
