@@ -1,3 +1,4 @@
+import time
 from datetime import date, datetime
 from pathlib import Path
 
@@ -5,7 +6,7 @@ import polars as pl
 import pytest
 
 from aspectra.errors import InputError
-from aspectra.text.columns import choose_columns, find_types
+from aspectra.text.columns import choose_columns, find_types, with_types
 from aspectra.text.read import open_source
 
 REVIEWS = pl.DataFrame(
@@ -52,3 +53,18 @@ def test_columns_are_chosen_by_name_and_pattern_in_order() -> None:
     assert choose_columns(frame, ["p_*", "id", "p_Sound"]).columns == ["p_Image", "p_Sound", "id"]
     with pytest.raises(InputError, match="no column 'aspects' to write; there are id, text"):
         choose_columns(frame, ["aspects"])
+
+
+def test_types_of_many_columns_are_found_and_given_fast() -> None:
+    began = time.process_time()  # of the processor: the machine may be busy
+    frame = pl.DataFrame({f"c{n}": ["4", "5"] for n in range(5_000)})
+    types = find_types([frame, frame], numbers=True)
+    assert set(types.values()) == {pl.Int64()}
+    assert with_types(frame, types).row(1) == (5,) * 5_000
+    assert time.process_time() - began < 5
+
+
+def test_names_that_mean_something_to_polars_are_names() -> None:
+    frame = pl.DataFrame({"*": ["4"], "^c.*$": ["2024-05-01"], "c1": ["x"]})
+    typed = with_types(frame, find_types([frame], numbers=True))
+    assert typed.rows() == [(4, date(2024, 5, 1), "x")]

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, valence, valences
+from aspectra.text.tokens import numbered
 
 TOKEN = (
     r"(?i)[a-z]+n't|n't\b|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'\p{L}+)?"
@@ -60,10 +61,8 @@ class WordReader:
         lists = texts.fill_null("").str.replace_all("’", "'", literal=True).str.extract_all(TOKEN)
         lengths = lists.list.len().to_numpy()
         flat = lists.filter(lists.list.len() > 0).explode()
-        coded = flat.cast(pl.Categorical(pl.Categories.random()))  # categories of its own: numbered from 0
-        columns = self.look_up(coded.unique(maintain_order=True).cast(pl.String).to_list())
-        at = coded.to_physical().to_numpy()
-        valence, boost, does, hashes, marks = (column[at] for column in columns)
+        kinds, at = numbered(flat)
+        valence, boost, does, hashes, marks = (column[at] for column in self.look_up(kinds))
         owner = np.repeat(np.arange(len(texts)), lengths)
         return Words(owner, valence, boost, does, hashes, marks, len(texts))
 

@@ -23,30 +23,34 @@ TIMES: dict[pl.DataType, str] = {pl.Date(): "%Y-%m-%d", pl.Datetime("us"): "%Y-%
 
 def find_types(frames: Iterable[pl.DataFrame], numbers: bool) -> dict[str, pl.DataType]:
     """Return the types of the columns of text that need not be text: dates and, if wanted, numbers."""
-    every = [*(NUMBERS if numbers else ()), *TIMES]
-    possible: dict[str, list[pl.DataType]] = {}
+    misfits: dict[pl.DataType, set[str]] = {one: set() for one in (*(NUMBERS if numbers else ()), *TIMES)}
     filled: set[str] = set()
     for frame in frames:
-        for values in frame:
-            left = possible.get(values.name, every) if values.dtype in (pl.String, pl.Null) else []
-            there = values.cast(pl.String).replace("", None).drop_nulls() if left else values
-            possible[values.name] = [one for one in left if read_as(there, one).is_not_null().all()]
-            filled |= {values.name} if len(there) else set()
-    return {name: left[0] for name, left in possible.items() if left and name in filled}
+        text = frame.select(pl.col(pl.String, pl.Null).cast(pl.String).replace("", None))
+        filled |= {values.name for values in text if values.null_count() < len(values)}
+        for wanted, wrong in misfits.items():
+            wrong |= set(frame.columns) - set(text.columns)
+            left = text[[name for name in text.columns if name not in wrong]]
+            read = left.select((pl.all().is_null() | read_as(pl.all(), wanted).is_not_null()).all())
+            wrong |= {column.name for column in read if not column[0]}
+    found = {name: [one for one, wrong in misfits.items() if name not in wrong] for name in sorted(filled)}
+    return {name: fits[0] for name, fits in found.items() if fits}
 
 
-def read_as(text: pl.Series, wanted: pl.DataType) -> pl.Series:
+def read_as(text: pl.Expr, wanted: pl.DataType) -> pl.Expr:
     """Read text as a type; what cannot be read is missing."""
     if wanted in NUMBERS:
-        return text.set(~text.str.contains(NUMBERS[wanted]), None).cast(wanted)
+        return pl.when(text.str.contains(NUMBERS[wanted])).then(text).cast(wanted)
     plain = text.str.replace("T", " ")
     return plain.str.strptime(wanted, TIMES[wanted], strict=False)  # type: ignore[arg-type]
 
 
 def with_types(frame: pl.DataFrame, types: dict[str, pl.DataType]) -> pl.DataFrame:
     """Give columns of text the types that were found for them."""
-    known = [name for name in frame.columns if name in types]
-    return frame.with_columns(read_as(frame[name].cast(pl.String), types[name]) for name in known)
+    for wanted in set(types.values()):
+        known = frame[[name for name in frame.columns if types.get(name) == wanted]]
+        frame = frame.with_columns(known.select(read_as(pl.all().cast(pl.String), wanted)))
+    return frame
 
 
 def choose_columns(frame: pl.DataFrame, wanted: Iterable[str]) -> pl.DataFrame:

@@ -81,9 +81,14 @@ def extract(texts: pl.Series) -> Tokens:
     )
     lengths = lists.list.len().to_numpy().astype(np.int32)
     flat = lists.filter(lists.list.len() > 0).explode()
-    coded = flat.cast(pl.Categorical(pl.Categories.random()))  # categories of its own: numbered from 0
+    return Tokens(*numbered(flat), lengths)
+
+
+def numbered(words: pl.Series) -> tuple[list[str], np.ndarray]:
+    """Return the distinct words in the order of their first occurrence, and the number of each occurrence."""
+    coded = words.cast(pl.Categorical(pl.Categories.random()))  # categories of its own: numbered from 0
     types = coded.unique(maintain_order=True).cast(pl.String)
-    return Tokens(types.to_list(), coded.to_physical().to_numpy().astype(np.int32), lengths)
+    return types.to_list(), coded.to_physical().to_numpy().astype(np.int32)
 
 
 @lru_cache

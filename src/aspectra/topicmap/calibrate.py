@@ -13,6 +13,7 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.scores import set_f1
+from aspectra.topicmap.linear import normalise
 
 USUAL = 0.66
 """How often an answer without labels is right beyond chance: from the dev sets of seven domains."""
@@ -28,8 +29,7 @@ def soften(probabilities: np.ndarray, temperature: float) -> np.ndarray:
     """Return p^(1/temperature), normalised; N×A. Above 1 it makes answers less sure."""
     if temperature == 1:
         return probabilities
-    powers = probabilities ** (1 / temperature)
-    return np.asarray(powers / np.maximum(powers.sum(1, keepdims=True), 1e-30), probabilities.dtype)
+    return normalise(probabilities ** (1 / temperature))
 
 
 def corpus_temperature(probabilities: np.ndarray) -> float:

@@ -156,6 +156,13 @@ def logs(probabilities: np.ndarray) -> np.ndarray:
     return np.asarray(np.log(np.maximum(probabilities, 1e-4)))
 
 
+def heard(
+    answer: np.ndarray, beta: np.ndarray, topics_say: np.ndarray, power: float | np.ndarray
+) -> np.ndarray:
+    """Return an answer (N×A) times what the segments' topics say (β, N×K, and K×A), to a power."""
+    return normalise(answer * np.maximum(beta @ topics_say, TINY) ** power)
+
+
 def normalise(rows: np.ndarray) -> np.ndarray:
     return np.asarray(rows / np.maximum(rows.sum(1, keepdims=True), 1e-30))
 

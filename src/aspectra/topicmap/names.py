@@ -21,6 +21,7 @@ from aspectra.topicmap.linear import (
     Linear,
     Space,
     fit_gaussians,
+    heard,
     learn_correction,
     normalise,
     softmax,
@@ -229,13 +230,6 @@ def map_topics(
 def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray) -> np.ndarray:
     """Return the opinion times that of the segment's topics."""
     return heard(opinion, beta, topic_map / opinion.mean(0) ** PRIOR_POWER, TOPIC_POWER)
-
-
-def heard(
-    answer: np.ndarray, beta: np.ndarray, topics_say: np.ndarray, power: float | np.ndarray
-) -> np.ndarray:
-    """Return an answer (N×A) times what the segments' topics say (β, N×K, and K×A), to a power."""
-    return normalise(answer * np.maximum(beta @ topics_say, TINY) ** power)
 
 
 def rounds(
