@@ -33,6 +33,8 @@ from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap
 
+LONG = {"test_page", "test_doc_blocks", "test_ray", "test_serve", "test_runner", "test_benchmarks"}
+"""Modules that take half a minute and more: they start first, so that nobody waits for one at the end."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -132,6 +134,10 @@ def draw_segments(
 def count_segments(frame: pl.DataFrame, n_periods: int = 6) -> Tally:
     """Count drawn segments: groups × periods × aspects."""
     return tally(frame, "code", 3, 3, range(n_periods))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.stem not in LONG)
 
 
 @pytest.fixture(scope="session")

@@ -264,6 +264,8 @@ def test_several_workers_add_up_their_figures_and_one_that_dies_is_replaced(
         os.kill(int(victim), signal.SIGKILL)
         assert ask(port, "/healthz")[0] == 200
         assert 'status="200"} 20.0' in ask(port, "/metrics", **token)[1].decode()
+        server.terminate()
+        server.wait(45)  # a dead worker that is waited for as if it started would take 60
 
 
 def test_a_wide_address_needs_a_token_or_consent(aspectra: Callable[..., Any], run: Path) -> None:

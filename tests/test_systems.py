@@ -48,11 +48,15 @@ def linear(encoder: str, supervision: str) -> LinearSystem:
     [TeacherSystem(), KMeansTopics(), SYSTEMS["lda"], SYSTEMS["teacher+dev"]],
     ids=lambda one: one.name,
 )
-def test_answers_are_probabilities_even_for_unknown_words(system: System, task: Task) -> None:
-    answers = system.fit(task).probabilities(TEXTS)
+def test_answers_beat_the_majority_and_are_probabilities_even_for_unknown_words(system: System, task: Task) -> None:
+    fitted = system.fit(task)
+    answers = fitted.probabilities(TEXTS)
     assert answers.shape == (4, len(task.aspects))
     np.testing.assert_allclose(answers.sum(1), 1, atol=1e-5)
     assert task.aspects[answers[2].argmax()] == "General"
+    found = [task.aspects[one] for one in fitted.probabilities(task.dev.texts).argmax(1)]
+    right = [one in said for one, said in zip(found, task.dev.aspects, strict=True)]
+    assert np.mean(right) > max(np.mean([name in said for said in task.dev.aspects]) for name in task.aspects)
 
 
 def test_columns_are_in_the_order_of_the_tasks_aspects(task: Task) -> None:

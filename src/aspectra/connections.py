@@ -1,6 +1,7 @@
-"""HTTP/1.1 for both servers, with a limit that uvicorn lacks: headers must arrive in HEADERS_WITHIN seconds.
+"""What both servers need beyond uvicorn: headers that arrive in time, and workers that are missed at once.
 
-Otherwise a thousand half-sent requests would hold all connections and lock everyone else out.
+A thousand half-sent requests would hold all connections and lock everyone else out: headers have
+HEADERS_WITHIN seconds.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.supervisors import Multiprocess
 
 HEADERS_WITHIN = 10.0
 
@@ -48,3 +50,22 @@ class ImpatientProtocol(H11Protocol):
         if self.overdue is not None:
             self.overdue.cancel()
             self.overdue = None
+
+
+class Workers(Multiprocess):
+    """Worker processes. One that dies while it starts is replaced at once, not after the time a start may take.
+
+    For that its end of the pipe must be open in no other process.
+    """
+
+    def init_processes(self) -> None:
+        super().init_processes()
+        self.let_go()
+
+    def keep_subprocess_alive(self) -> None:
+        super().keep_subprocess_alive()
+        self.let_go()
+
+    def let_go(self) -> None:
+        for process in self.processes:
+            process.child_conn.close()

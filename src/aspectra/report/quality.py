@@ -107,13 +107,14 @@ def find_origin(labels: Labels, detector: AspectDetector, run: Path | None = Non
             f"{labels.path} was not labelled with this run: of {len(there)} segments checked only {same:.0%} "
             "have the topic that the run finds. Give the run that made the file, or label the reviews again."
         )
+    if run is not None and has_fast(run):  # asked first: `label` takes it, and on few segments both may agree
+        by_fast = open_labeller(detector.fitted_, run, "fast").label_segments(there["text"])
+        if as_probable(there, by_fast):
+            return Origin("fast")
     if as_probable(there, again):
         return Origin("teacher")
     if run is not None:
-        if not has_fast(run):
-            return Origin("encoder")
-        again = open_labeller(detector.fitted_, run, "fast").label_segments(there["text"])
-        return Origin("fast" if as_probable(there, again) else "encoder")
+        return Origin("encoder")
     changed = f"The topic map has changed since {labels.path.name} was labelled. Label the reviews again."
     return Origin(None, changed)
 

@@ -65,7 +65,6 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(service: Service, listener: socket.socket, workers: int, started: Callable[[], None]) -> None:
     """Serve until Ctrl-C or SIGTERM, then answer open requests; call `started` once the model is loaded."""
     import uvicorn
-    from uvicorn.supervisors import Multiprocess
 
     app = service()  # also with several workers: problems show once, and before they start
     started()
@@ -80,10 +79,11 @@ def serve(service: Service, listener: socket.socket, workers: int, started: Call
         if workers == 1:
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
             return
+        from aspectra.connections import Workers
         from aspectra.serve.metrics import METRICS_FOLDER
 
         os.environ[METRICS_FOLDER] = folder  # before a worker imports prometheus_client
         config = uvicorn.Config(
             service, factory=True, workers=workers, timeout_worker_healthcheck=60, **options
         )
-        Multiprocess(config, sockets=[listener]).run()
+        Workers(config, sockets=[listener]).run()
