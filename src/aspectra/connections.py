@@ -53,7 +53,7 @@ class ImpatientProtocol(H11Protocol):
 
 
 class Workers(Multiprocess):
-    """Worker processes. One that dies while it starts is replaced at once, not after the time a start may take.
+    """Worker processes. One that dies while it starts is replaced at once, not when a start must be over.
 
     For that its end of the pipe must be open in no other process.
     """
