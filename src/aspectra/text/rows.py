@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from aspectra.errors import InputError
@@ -54,19 +55,29 @@ class Repeats:
 
     reviews: int = 0
     repeated: int = 0
-    seen: set[int] = field(default_factory=set, repr=False)
+    seen: list[np.ndarray] = field(default_factory=list, repr=False)
+    """Sorted hashes of the texts so far, 8 bytes each, in arrays of which each is over twice the next."""
 
     def find(self, texts: pl.Series) -> pl.Series:
         """Tell which of the next reviews repeat an earlier one."""
         texts = texts.str.strip_chars()
-        marks = texts.hash()
-        before = pl.Series([mark in self.seen for mark in marks], dtype=pl.Boolean)
+        hashes = texts.hash()
+        before = np.zeros(len(texts), dtype=bool)
+        for earlier in self.seen:
+            places = np.searchsorted(earlier, hashes.to_numpy())
+            before |= earlier[np.minimum(places, len(earlier) - 1)] == hashes.to_numpy()
         long = texts.str.count_matches(r"\S+") >= FEWEST_WORDS
-        found = long & (before | ~marks.is_first_distinct())
-        self.seen.update(marks.filter(long))
+        found = long & (pl.Series(before) | ~hashes.is_first_distinct())
+        self.remember(hashes.filter(long & ~found).sort().to_numpy())
         self.reviews += len(texts)
         self.repeated += int(found.sum())
         return found
+
+    def remember(self, hashes: np.ndarray) -> None:
+        while self.seen and len(self.seen[-1]) <= 2 * len(hashes):
+            hashes = np.sort(np.concatenate([self.seen.pop(), hashes]), kind="stable")  # merges sorted arrays
+        if len(hashes):
+            self.seen.append(hashes)
 
     def summary(self, skipped: bool) -> list[str]:
         """Return a line on repeated reviews, if they were left out or are enough to change shares."""
