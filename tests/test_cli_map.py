@@ -7,7 +7,7 @@ import pytest
 
 from aspectra.sample import ASPECTS, SEEDS
 from aspectra.topicmap.aspects import Aspect, aspects_of_run, read_file
-from aspectra.topicmap.topicmap import read_map
+from aspectra.topicmap.topicmap import read_map, write_map
 
 Aspectra = Callable[..., Any]
 WORDS = ("--encoder", "none")
@@ -70,6 +70,21 @@ def test_a_persons_choices_outlive_a_suggestion_unless_told_to_replace_them(
     aspectra("map", own_run, "--aspects", "Price,Design", "--replace", *WORDS)
     assert {choice.by for choice in read_map(own_run / "topic_map.json").choices} == {"suggestion"}
     assert before in [read_map(path) for path in (own_run / "map-history").glob("*.json")]
+
+
+def test_accepted_suggestions_are_choices_and_the_choices_of_others_stay(
+    aspectra: Aspectra, own_run: Path
+) -> None:
+    aspectra("map", own_run, "--aspects", "Price,Design", "--replace", *WORDS)
+    write_map(own_run / "topic_map.json", read_map(own_run / "topic_map.json").with_choice(0, None, "Bob"))
+    answer = aspectra("map", own_run, "--no-page")
+    assert f"aspectra map accept {own_run}" in answer.err
+    suggested = read_map(own_run / "topic_map.json").choices
+    answer = aspectra("map", "accept", own_run, "--by", "Ada")
+    choices = read_map(own_run / "topic_map.json").choices
+    assert [choice.aspect for choice in choices] == [choice.aspect for choice in suggested]
+    assert {choice.by for choice in choices[1:]} == {"Ada"} and choices[0].by == "Bob"
+    assert "map accept" not in answer.err
 
 
 def edited(table: Path) -> None:

@@ -63,11 +63,13 @@ def command(
         show.note(line, quiet)
     if code:
         show.note(f"{code:,} segments of pasted code or markup left out.", quiet)
+    foreign = len(junk) - code
     show.note(
-        f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments "
-        f"({len(junk) - code:,} of them in another language, not trained on), "
-        f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\n"
-        f"Next: aspectra map {run} --aspects Image,Sound,Price, with the aspects that you want to find.\n"
-        f"See the topics: aspectra topics {run}. Map them on a page: aspectra map {run} --page",
+        f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments"
+        + (f" ({foreign:,} of them in another language, not trained on), " if foreign else ", ")
+        + f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\n"
+        f"See them: aspectra topics {run}\n"
+        f"Next, with your own aspects: aspectra map {run} --aspects Image,Sound,Price\n"
+        f"Or map on a page: aspectra map {run} --page",
         quiet,
     )

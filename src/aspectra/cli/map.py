@@ -42,7 +42,7 @@ class DefaultCommand(TyperCommand):
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         group = ctx.command_path.removesuffix(f" {DEFAULT}")
         formatter.write_usage(group, " ".join(self.collect_usage_pieces(ctx)))
-        for pieces in ("export RUN FILE", "import RUN FILE"):
+        for pieces in ("accept RUN", "export RUN FILE", "import RUN FILE"):
             formatter.write_usage(group, pieces, prefix="       ")
 
 
@@ -113,7 +113,7 @@ def open_map(run: show.Run, quiet: show.Quiet = False, **given: Any) -> None:
 
     --aspects or --dev suggest a map and save it; add --page to open the page with that suggestion. An aspects
     file has a table per aspect, [Image], with about, words and examples; the run keeps a copy, aspects.toml.
-    `export` and `import` are for editing the map in a spreadsheet.
+    `accept` makes a suggestion your own choice; `export` and `import` are for editing it in a spreadsheet.
     """
     options = MapOptions(**given)
     if options.wants_page and (options.export or options.import_):
@@ -127,6 +127,19 @@ def open_map(run: show.Run, quiet: show.Quiet = False, **given: Any) -> None:
         follow_old_flags(run, options, quiet)
     else:
         on_terminal(run, options, quiet)
+
+
+@app.command("accept")
+def accept_map(run: show.Run, by: By = None, quiet: show.Quiet = False) -> None:
+    """Make the suggestions your choices, after a look at them; a student then learns from them, too."""
+    from aspectra import disk, rundir
+    from aspectra.topicmap.topicmap import write_map
+
+    detector = load(run)
+    with disk.locked(run, "map"):
+        accepted = read_of(detector, run / rundir.TOPIC_MAP).accepted(by or getpass.getuser())
+        write_map(run / rundir.TOPIC_MAP, accepted)
+    show_saved(run, accepted, detector, quiet)
 
 
 @app.command("export")
@@ -324,6 +337,13 @@ def show_saved(
         print_shares(topic_map, detector, found.shares if found else {})
     for note in found.notes if found else ():
         show.note(f"Note: {note}")
+    by_names = not any(choice.labelled for choice in topic_map.choices)
+    if by_names and topic_map.accepted("") != topic_map:
+        show.note(
+            f"Suggestions. Change what is wrong: aspectra map {run} --page\n"
+            f"Then accept the rest, so that a student learns from it: aspectra map accept {run}",
+            quiet,
+        )
     say_next(run, run / rundir.TOPIC_MAP, quiet)
 
 

@@ -187,6 +187,14 @@ class TopicMap:
         chosen = Choice(topic, aspect, self.choices[topic].keywords, by, now(), why)
         return dataclasses.replace(self, choices=(*self.choices[:topic], chosen, *self.choices[topic + 1 :]))
 
+    def accepted(self, by: str) -> Self:
+        """Return a copy in which a person has accepted every aspect that is only suggested."""
+        result = self
+        for choice in self.choices:
+            if choice.aspect is not None and not choice.by_person:
+                result = result.with_choice(choice.topic, choice.aspect, by)
+        return result
+
     def to_dict(self) -> dict[str, Any]:
         choices = [choice.to_dict() for choice in self.choices]
         needs_2 = any(one.shares or one.labelled or one.aspect == NOT_REVIEW for one in self.choices)
