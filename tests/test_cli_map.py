@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aspectra.errors import InputError
 from aspectra.sample import ASPECTS, SEEDS
 from aspectra.topicmap.aspects import Aspect, aspects_of_run, read_file
 from aspectra.topicmap.topicmap import read_map, write_map
@@ -59,6 +60,23 @@ def test_the_run_keeps_what_is_said_of_aspects_and_what_was_before(
     assert aspects_of_run(own_run) == (Aspect("Noise", "How loud it is."), Aspect("Price"))
     kept = [path for path in (own_run / "map-history").iterdir() if path.suffix == ".toml"]
     assert [read_file(path)[0].words for path in kept] == [("bitter",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (f"Taste = {'9' * 5000}", "is not TOML"),
+        (f"[Taste]\nwords = {[f'word {number}' for number in range(1001)]}", "at most 1,000, got 1,001"),
+        (f"[Taste]\nwords = {[1] * 9000}", "must be a list of texts"),
+    ],
+)
+def test_an_aspects_file_is_bounded_and_so_is_the_sentence_about_it(
+    tmp_path: Path, content: str, told: str
+) -> None:
+    (tmp_path / "mine.toml").write_text(content)
+    with pytest.raises(InputError, match=told) as error:
+        read_file(tmp_path / "mine.toml")
+    assert len(str(error.value)) < 400
 
 
 def test_a_persons_choices_outlive_a_suggestion_unless_told_to_replace_them(

@@ -119,6 +119,34 @@ def test_parquet_with_two_columns_of_a_name_or_broken_text_is_refused(tmp_path: 
         open_source([str(path)])
 
 
+def test_types_that_polars_lacks_keep_their_instants_and_digits(tmp_path: Path) -> None:
+    path, long = tmp_path / "a.parquet", decimal.Decimal("1" * 50 + ".5")
+    noon = datetime.datetime(2024, 5, 1, 12, tzinfo=datetime.UTC)
+    columns = {
+        "text": ["Good sound."],
+        "at": arrow.array([noon], arrow.timestamp("us", "+05:30")),
+        "long": arrow.array([long], arrow.decimal256(60, 1)),
+    }
+    arrow.parquet.write_table(arrow.table(columns), path)
+    row = next(open_source([str(path)]).batches()).row(0, named=True)
+    assert (row["at"], row["long"]) == (noon, str(long))
+    nested = arrow.StructArray.from_arrays([columns["long"]], ["inner"])
+    arrow.parquet.write_table(arrow.table({**columns, "nested": nested}), path)
+    with pytest.raises(InputError, match=r"a\.parquet has a column of a type that cannot be read"):
+        open_source([str(path)])
+
+
+def test_names_with_a_nul_byte_and_dates_out_of_reach_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.jsonl has a column with a NUL byte in its name"):
+        rows(tmp_path / "a.jsonl", '{"text": "Good sound.", "a\\u0000b": 1}')
+    far = pl.DataFrame({"day": pl.Series([2**31 - 1]).cast(pl.Int32).cast(pl.Date)})
+    for name in ("a.csv", "a.jsonl", "a.xlsx"):
+        with pytest.raises(InputError, match=r"Column 'day' has a date 260,273 years away"):
+            write_frames([far], tmp_path / name)
+    near = pl.DataFrame({"day": ["0000-01-01", "2024-05-01"]}).with_columns(pl.col("day").str.to_date())
+    assert write_frames([near.with_columns(pl.col("day").dt.offset_by("9000y"))], tmp_path / "a.xlsx") == 2
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_values_of_every_type_are_carried(tmp_path: Path, suffix: str) -> None:
     frame = pl.DataFrame(

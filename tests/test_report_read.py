@@ -4,12 +4,15 @@ from datetime import date
 from pathlib import Path
 
 import polars as pl
+import pyarrow as arrow
+import pyarrow.parquet
 import pytest
 from conftest import label_file
 
 from aspectra.config import NOT_REVIEW
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
+from aspectra.report.build import find_facts
 from aspectra.report.read import (
     OTHERS,
     ColumnNames,
@@ -108,6 +111,17 @@ def test_dates_that_cannot_be_read_are_counted(labelled: pl.DataFrame, tmp_path:
     assert labels.frame.filter(pl.col("period").is_null())["review"].n_unique() == 7
 
 
+def test_impossible_dates_and_endless_ratings_are_counted_too(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    first = pl.col("review") < 7
+    spoilt = labelled.with_columns(
+        date=pl.when(first).then(pl.lit(2**31 - 1, pl.Int32)).otherwise(pl.col("date").to_physical()),
+        rating=pl.when(first).then(float("inf")).otherwise("rating"),
+    ).with_columns(pl.col("date").cast(pl.Date))
+    labels = open_labels(rewritten(spoilt, tmp_path / "spoilt.parquet"))
+    assert ["7 of 120" in note for note in labels.notes] == [True, True]
+    assert find_facts(labels).last == labelled.filter(~first)["date"].max()
+
+
 def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) -> None:
     labels = open_labels(
         rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet")
@@ -152,6 +166,33 @@ def test_damaged_labels_are_refused(labelled: pl.DataFrame, tmp_path: Path) -> N
     words = labelled.with_columns(probability=pl.lit("high"))
     with pytest.raises(InputError, match=r"Cannot read"):
         open_labels(rewritten(words, tmp_path / "words.parquet"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pl.lit(None, pl.String).alias("text"),
+        pl.lit(float("nan")).alias("probability"),
+        pl.lit(7.0).alias("margin"),
+        pl.lit(-5).alias("topic"),
+        pl.lit(float("inf")).alias("sentiment_score"),
+    ],
+)
+def test_values_that_no_label_has_are_refused(
+    labelled: pl.DataFrame, tmp_path: Path, change: pl.Expr
+) -> None:
+    name = change.meta.output_name()
+    second = pl.when(pl.col("row") == 1).then(change).otherwise(name).alias(name)
+    path = rewritten(labelled.with_row_index("row").with_columns(second).drop("row"), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=rf"row 2: its {name} is missing or impossible"):
+        open_labels(path)
+
+
+def test_a_time_zone_that_is_unknown_is_named(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    at = arrow.array([0] * len(labelled), arrow.timestamp("us", "+05:30"))
+    arrow.parquet.write_table(labelled.to_arrow().append_column("at", at), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"Column 'at' .* Write times in UTC"):
+        open_labels(tmp_path / "a.parquet")
 
 
 def test_a_named_column_must_be_there_and_fit(folder: Path) -> None:

@@ -77,3 +77,11 @@ def test_files_with_other_aspects_are_refused(
     )
     with pytest.raises(InputError, match="different aspects"):
         watch(run, new, old)
+
+
+def test_topics_that_the_run_lacks_are_refused(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
+) -> None:
+    old, new = parts("ours", halves[0]), parts("foreign", halves[1], pl.lit(999).alias("topic"))
+    with pytest.raises(InputError, match=r"foreign\.parquet has topics that"):
+        watch(run, new, old)

@@ -70,6 +70,11 @@ def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
         raise InputError(
             f"{new} and {against} have different aspects. Label both with the same run: aspectra label {run}"
         )
+    for path, labels in ((new, later), (against, earlier)):
+        if (labels.frame["topic"] >= len(topics.items)).any():
+            raise InputError(
+                f"{path} has topics that {run} lacks. Label it with this run: aspectra label {run}"
+            )
     free = [choice.topic for choice in topic_map.choices if choice.aspect in (None, GENERAL, NOT_REVIEW)]
     return list(with_quotes(find_news(earlier, later, topics, free), later, topics))
 

@@ -6,6 +6,7 @@ in many ways: the format that reads most of a sample is used. Values that cannot
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ import polars as pl
 
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
+from aspectra.text.parquet import check_types
 from aspectra.text.ratings import RATING_NAMES
 from aspectra.text.rows import find_delimiter
 from aspectra.topicmap.gamma import PREFIX, not_review_note
@@ -27,6 +29,11 @@ OWN = {
 """The columns that every label file has, before one probability per aspect."""
 FELT = {"sentiment": pl.String, "sentiment_score": pl.Float32, "sentiment_confidence": pl.Float32}
 """The columns on sentiment; files of version 0.1.0 have none."""
+RANGES = {
+    "probability": (0, 1), "unmapped": (0, 1), "margin": (0, 1), "sentiment_score": (-1, 1),
+    "known_words": (0, 10**9), "topic": (0, 10**9),
+}  # fmt: skip
+"""What numbers of the labels are between; rounding may take them a little over."""
 FEELINGS = {"negative": -1, "neutral": 0, "positive": 1}
 DATE_NAMES = (
     "date", "reviewdate", "reviewtime", "createdat", "created", "timestamp", "time", "unixreviewtime", "year",
@@ -100,7 +107,7 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     columns = find_columns(path, [name for name in carried if name != "row"], wanted)
     columns, day = find_days(path, rows, columns, required=wanted.date is not None)
     try:
-        left_out = count_not_reviews(rows)
+        left_out = count_not_reviews(path, rows)
         frame = compact(rows.filter(IS_REVIEW), aspects, columns, day)
     except pl.exceptions.PolarsError as error:
         raise unreadable_file(path, error) from None
@@ -111,8 +118,19 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     return with_groups(with_periods(with_ratings(labels, required=wanted.rating is not None)))
 
 
-def count_not_reviews(rows: pl.LazyFrame) -> int:
-    return int(rows.select((~IS_REVIEW).sum()).collect().item())
+def count_not_reviews(path: Path, rows: pl.LazyFrame) -> int:
+    """Count what is no review; raise InputError if a row lacks its text or has a number that no label has."""
+    wrong = {"text": pl.col("text").is_null()}
+    for name in RANGES.keys() & set(rows.collect_schema().names()):
+        low, high = RANGES[name]
+        inside = pl.col(name).is_between(low - 0.001, high + 0.001)
+        wrong[name] = ~inside.fill_null(name == "topic")  # without known words there is none
+    counts = rows.select((~IS_REVIEW).sum(), **{f"wrong {name}": one.any() for name, one in wrong.items()})
+    left_out, *found = counts.collect(engine="streaming").row(0)
+    for name in itertools.compress(wrong, found):
+        row = rows.select(wrong[name].arg_true().first()).collect().item() + 1
+        raise InputError(f"{path}, row {row}: its {name} is missing or impossible. Label the reviews again.")
+    return int(left_out)
 
 
 def unreadable_file(path: Path, error: Exception) -> InputError:
@@ -129,6 +147,7 @@ def scan(path: Path) -> pl.LazyFrame:
         raise InputError(f"No such file: {path}.")
     try:
         if path.suffix == ".parquet":
+            check_types(path)
             rows = pl.scan_parquet(path)
         elif path.suffix == ".jsonl":
             rows = pl.scan_ndjson(path, infer_schema_length=None)
@@ -201,7 +220,8 @@ def find_days(
 def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, day: pl.Expr) -> pl.DataFrame:
     rating, group = pl.lit(None, pl.Float32), pl.lit(None, pl.Categorical)
     if columns.rating:
-        rating = pl.col(columns.rating).cast(pl.Float32, strict=False)
+        number = pl.col(columns.rating).cast(pl.Float32, strict=False)
+        rating = pl.when(number.is_finite()).then(number)
     if columns.group:
         group = pl.col(columns.group).cast(pl.String).cast(pl.Categorical)
     feeling, score = pl.lit(None, pl.Int8), pl.lit(None, pl.Float32)
@@ -210,8 +230,8 @@ def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, 
         score = pl.col("sentiment_score")
     return rows.select(
         "row", "review", "segment", "topic", "probability", "margin", "known_words",
-        feeling=feeling, score=score, aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False), day=day,
-        rating=rating.replace(float("nan"), None), group=group,
+        feeling=feeling, score=score, aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False),
+        day=pl.when(day.is_between(date.min, date.max)).then(day), rating=rating, group=group,
     ).collect(engine="streaming")  # fmt: skip
 
 

@@ -14,7 +14,6 @@ import itertools
 import json
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +26,7 @@ from aspectra.errors import InputError
 from aspectra.rundir import checksum
 from aspectra.text.columns import find_types, with_types
 from aspectra.text.find import find_files
+from aspectra.text.parquet import Placed, parquet_frames
 from aspectra.text.rows import (
     TEXT_NAMES,
     Lines,
@@ -48,7 +48,6 @@ ALL_TEXT = (".csv", ".tsv")
 
 Rows = Iterator[tuple[int, dict[str, Any]]]
 Numbered = tuple[Sequence[int], pl.DataFrame]
-Placed = tuple[Sequence[int], pl.DataFrame, int]
 
 
 @dataclass
@@ -108,6 +107,11 @@ class Source:
         if missing:
             raise InputError(
                 f"{path} has no column {missing[0]!r}; it has {', '.join(frame.columns)}. Name one of them."
+            )
+        unwritable = [name for name in frame.columns if "\0" in name]
+        if unwritable:
+            raise InputError(
+                f"{path} has a column with a NUL byte in its name, {unwritable[0]!r}. Rename it."
             )
         text = frame[self.text_column]
         if text.dtype == pl.Null:
@@ -318,40 +322,3 @@ def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
             ]
         columns[name] = pl.Series(name, values, strict=False)
     return pl.DataFrame(columns)
-
-
-def parquet_frames(path: Path, size: int) -> Iterator[Placed]:
-    import pyarrow as arrow
-    import pyarrow.parquet
-
-    if is_gzip(path):
-        raise InputError(f"{path}: Parquet files are not read through gzip. Unpack it first: gunzip {path}")
-    first = 1
-    try:
-        file = arrow.parquet.ParquetFile(path)
-        twice = [name for name, count in Counter(file.schema_arrow.names).items() if count > 1]
-        if twice:
-            raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")
-        for batch in file.iter_batches(batch_size=size):
-            check_columns(path, batch)
-            frame = pl.DataFrame(pl.from_arrow(batch)).with_columns(pl.col(pl.Categorical).cast(pl.String))
-            numbers = range(first, first + len(frame))
-            first += len(frame)
-            yield numbers, frame, path.stat().st_size * (first - 1) // max(1, file.metadata.num_rows)
-    except (arrow.ArrowException, pl.exceptions.PolarsError) as error:
-        raise InputError(
-            f"{path} is not a complete Parquet file ({error}). Download or copy it again."
-        ) from None
-
-
-def check_columns(path: Path, batch: Any) -> None:
-    """Raise InputError if a column's values are not what its type says, such as text that is not UTF-8."""
-    import pyarrow as arrow
-
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        try:
-            column.validate(full=True)
-        except arrow.ArrowInvalid as error:
-            raise InputError(
-                f"Column {name!r} of {path} cannot be read ({error}). Write the file again with valid UTF-8."
-            ) from None

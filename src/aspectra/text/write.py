@@ -31,6 +31,10 @@ LISTS = ("aspects", "aspect_sentiments")
 """Columns of the labels that are lists; CSV and Excel have them with ; between the values."""
 FORMULA = r"^[=+\-@\t\r]"
 """How a cell starts that Excel takes for a formula."""
+FARTHEST = 95_000_000
+"""Days from 1970, both ways, that can be written as a date: 260,000 years."""
+TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+"""Per second, in the units of times."""
 NUMBER = r"^[+-]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?$"
 
 
@@ -153,7 +157,7 @@ def excel_column(column: pl.Series) -> pl.Series:
         return column.set(~column.is_finite().fill_null(False), None).cast(pl.Float64)
     if kind.is_integer() and (column.cast(pl.Float64).abs().max() or 0) < 1e15:  # type: ignore[operator]
         return column
-    if kind.base_type() in (pl.Date, pl.Datetime) and not (column.dt.year() < 1900).any():
+    if kind.base_type() in (pl.Date, pl.Datetime) and column.dt.year().is_between(1900, 9999).all():
         return column.dt.replace_time_zone(None) if kind.base_type() == pl.Datetime else column
     return column if kind in (pl.Boolean, pl.Null) else column.cast(pl.String)
 
@@ -167,11 +171,23 @@ def for_excel(frame: pl.DataFrame) -> pl.DataFrame:
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
     """Turn bytes into base64 and decimals into text, which JSON can hold."""
+    check_dates(frame)
     return frame.with_columns(
         pl.col(pl.Binary).bin.encode("base64"),
         cs.decimal().cast(pl.String),
         cs.duration().dt.to_string("iso"),
     )
+
+
+def check_dates(frame: pl.DataFrame) -> None:
+    """Raise InputError if a column has a date that cannot be written as text."""
+    for column in frame.select(cs.date(), cs.datetime()):
+        a_day = 86_400 * TICKS[column.dtype.time_unit] if isinstance(column.dtype, pl.Datetime) else 1
+        if not (column.to_physical() // a_day).is_between(-FARTHEST, FARTHEST).all():
+            raise InputError(
+                f"Column {column.name!r} has a date {FARTHEST // 365:,} years away. Correct it, leave it out "
+                "with --columns, or write .parquet."
+            )
 
 
 def flat(frame: pl.DataFrame) -> pl.DataFrame:

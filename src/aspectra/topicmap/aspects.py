@@ -22,6 +22,8 @@ from aspectra.topicmap.topicmap import check_aspects, keep_earlier
 KEYS = ("about", "words", "examples")
 LONGEST_EXAMPLE = 60
 """Words; a longer example is no segment."""
+MOST_TEXTS = 1_000
+"""Words or examples of one aspect; each costs time."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def read_file(path: Path) -> tuple[Aspect, ...]:
         raise InputError(f"No such file: {path}. Name aspects as Image,Sound or give a TOML file.") from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
         raise InputError(f"{path} is not TOML ({error}). Write one table per aspect: [Image]") from None
     return checked([read_table(name, table, path) for name, table in tables.items()], str(path))
 
@@ -64,7 +66,7 @@ def read_table(name: str, table: Any, path: Path | str) -> Aspect:
         raise InputError(f"{path}: [{name}] has an unknown key {unknown[0]!r}. Known: {', '.join(KEYS)}.")
     about = table.get("about", "")
     if not isinstance(about, str):
-        raise InputError(f"{path}: about of [{name}] must be a sentence in quotes, got {about!r}.")
+        raise InputError(f"{path}: about of [{name}] must be a sentence in quotes, got {str(about)[:80]}.")
     words, examples = (read_list(table.get(key, []), f"{path}: {key} of [{name}]") for key in KEYS[1:])
     for example in examples:
         if len(example.split()) > LONGEST_EXAMPLE:
@@ -77,7 +79,9 @@ def read_table(name: str, table: Any, path: Path | str) -> Aspect:
 
 def read_list(values: Any, place: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) and value.strip() for value in values):
-        raise InputError(f'{place} must be a list of texts, such as ["one", "two"], got {values!r}.')
+        raise InputError(f'{place} must be a list of texts, such as ["one", "two"], got {str(values)[:80]}.')
+    if len(values) > MOST_TEXTS:
+        raise InputError(f"{place} are at most {MOST_TEXTS:,}, got {len(values):,}. Keep the best of them.")
     return tuple(dict.fromkeys(value.strip() for value in values))
 
 
