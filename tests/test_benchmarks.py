@@ -153,13 +153,14 @@ def test_updates(
     tiny = replace(bench, settings={**TINY, "segment": "sentence"})
     module = script("updates")
     monkeypatch.setattr(module, "find_set", lambda name, data: tiny)
-    module.main(tmp_path / "home", oposum_data, "boots", seed=0, reviews=300)
+    module.main(tmp_path / "home", oposum_data, "boots", seed=0, reviews=300, encoder="none")
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
     assert [row[0].split(":")[0] for row in rows] == [
         "| the first 80 %",
         "| and an update",
         "| all fitted again",
     ]
+    assert rows[0][1:3] == rows[1][1:3]  # nothing was new: teacher and student answer as before
     with pytest.raises(SystemExit, match="is not empty"):
         module.main(tmp_path / "home", oposum_data)
 
