@@ -27,6 +27,11 @@ def test_scores_agree_with_vader() -> None:
     assert (np.sign(scored(*SAME)) == np.sign(theirs)).all()
 
 
+def test_words_of_reviews_are_known_beside_vaders() -> None:
+    flimsy, sturdy, like = scored("A flimsy lid.", "A sturdy lid.", "It looks like a lid.")
+    assert flimsy < like == 0 < sturdy
+
+
 @pytest.mark.parametrize(
     ("less", "more"),
     [

@@ -15,7 +15,7 @@ import numpy as np
 from aspectra.sentiment.rules import BITS, Features
 
 CLASSES = ("negative", "neutral", "positive")
-SHRINKAGE = 3e-5
+SHRINKAGE = 1e-4
 RATED_WEIGHT, FEW_RATED = 3.0, 1000
 """How much ratings count beside taught segments, and the number of reviews that counts half of that."""
 STEPS = 60

@@ -1,12 +1,14 @@
 """Which words praise and which complain: a lexicon, and the words that turn round or strengthen others.
 
 English words and emoji have the valences of VADER's lexicon (Hutto and Gilbert, 2014), −4 to 4, which the
-package vaderSentiment brings; its rules are written anew in rules.py. Other languages have no lexicon yet.
+package vaderSentiment brings, and those of lexicon.toml, which knows the words of reviews better. VADER's
+rules are written anew in rules.py. Other languages have no lexicon yet.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
 from importlib import resources
 
@@ -49,6 +51,8 @@ def valences(language: str) -> dict[str, float]:
     for line in (folder / "emoji_utf8_lexicon.txt").read_text(encoding="utf-8").splitlines():
         emoji, _, description = line.partition("\t")
         words.setdefault(emoji[:1], sum(words.get(word, 0.0) for word in description.split()))
+    own = tomllib.loads((resources.files("aspectra.sentiment") / "lexicon.toml").read_text(encoding="utf-8"))
+    words |= {word: float(value) for value, listed in own.items() for word in listed.split()}
     for word in NEGATORS | STRENGTHENING | WEAKENING:
         words.pop(word, None)
     return words
