@@ -20,6 +20,7 @@ from aspectra.cli import GROUPS, app
 from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
 from aspectra.disk import atomic_path
+from aspectra.errors import InputError
 from aspectra.sample import ASPECTS, Sample
 from aspectra.text.read import Source
 
@@ -124,7 +125,14 @@ def test_an_error_of_ours_is_one_line_and_exit_code_1(program: list[str], tmp_pa
 
 
 @pytest.mark.parametrize(
-    "words", [["fit"], ["fit", "x.csv"], ["fly"], ["fit", "x.csv", "--run", "y", "--n-topics", "many"]]
+    "words",
+    [
+        ["fit"],
+        ["label", "run", "x.csv", "-o", ""],
+        ["fit", "x.csv"],
+        ["fly"],
+        ["fit", "x.csv", "--run", "y", "--n-topics", "many"],
+    ],
 )
 def test_wrong_usage_is_exit_code_2(aspectra: Aspectra, words: list[str]) -> None:
     answer = aspectra(*words)
@@ -133,7 +141,13 @@ def test_wrong_usage_is_exit_code_2(aspectra: Aspectra, words: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    "fault", [OSError(28, "No space left on device"), MemoryError(), PermissionError(13, "no", "f")]
+    "fault",
+    [
+        OSError(28, "No space left on device"),
+        MemoryError(),
+        PermissionError(13, "no", "f"),
+        InputError("a name of a megabyte" * 50_000),
+    ],
 )
 def test_what_the_system_refuses_is_one_line(
     aspectra: Aspectra, monkeypatch: pytest.MonkeyPatch, fault: Exception
@@ -144,6 +158,7 @@ def test_what_the_system_refuses_is_one_line(
     monkeypatch.setattr("aspectra.text.read.open_source", refuse)
     answer = aspectra("label", "run", "a.csv", "-o", "labelled.csv")
     assert (answer.code, answer.err.count("\n")) == (1, 1)
+    assert len(answer.err) < 2100
 
 
 def test_a_deleted_folder_is_no_place_to_work_in(

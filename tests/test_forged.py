@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 import threading
 import time
@@ -54,6 +55,16 @@ def test_a_folder_in_place_of_a_file_is_named(own_run: Path, name: str) -> None:
     (own_run / name).unlink()
     (own_run / name).mkdir()
     assert name in refusal(own_run)
+
+
+@pytest.mark.parametrize("name", [rundir.TOPIC_MAP, rundir.MANIFEST, rundir.SENTIMENT])
+def test_a_pipe_or_a_device_in_place_of_a_file_is_not_read(own_run: Path, name: str) -> None:
+    (own_run / name).unlink(missing_ok=True)
+    os.mkfifo(own_run / name)
+    assert "is a pipe or a device" in refusal(own_run)
+    (own_run / name).unlink()
+    (own_run / name).symlink_to("/dev/zero")
+    assert "is a pipe or a device" in refusal(own_run)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != rundir.MANIFEST])

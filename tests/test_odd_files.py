@@ -190,10 +190,20 @@ def test_a_file_of_the_run_is_no_output(aspectra: Callable[..., Any], own_run: P
         ("map", "export", own_run, own_run / rundir.TOPIC_MAP),
         ("sample", own_run),
         ("label", own_run, "x.csv", "-o", f"{own_run}/"),
+        ("explain", own_run, "Loud.", "--html", own_run / "student" / "why.html"),
+        ("report", own_run, "x.csv", "-o", own_run / "report.html", "--png", own_run),
     ):
         answer = aspectra(*words)
         assert (answer.code, "belongs to the run" in answer.err) == (1, True)
+    answer = aspectra("explain", own_run, "Loud.", "--html", own_run / rundir.TOPIC_MAP)
+    assert (answer.code, "ends in .html" in answer.err) == (1, True)
     assert (own_run / rundir.TOPIC_MAP).read_bytes() == before
+
+
+def test_a_link_to_itself_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").symlink_to("a.csv")
+    check_output(tmp_path / "a.csv")
+    assert write_frames([pl.DataFrame({"a": [1]})], tmp_path / "a.csv") == 1
 
 
 def test_a_field_that_is_too_long_is_not_called_an_open_quote_alone(

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,26 @@ def test_half_sent_requests_lose_their_connection(
             answer = connection.recv(100)
         assert answer == b"" or b" 400 " in answer
     assert client.ask("/api/state")[0] == 200
+
+
+def drip(connection: socket.socket) -> None:
+    for _ in range(200):
+        connection.sendall(b" ")
+        time.sleep(0.02)
+
+
+def test_a_body_that_drips_on_after_its_answer_loses_its_connection(
+    start: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aspectra.connections.HEADERS_WITHIN", 0.2)
+    monkeypatch.setattr("aspectra.studio.server.BODY_WITHIN", 0.2)
+    client = start()
+    cookie = f"Cookie: aspectra-{client.port}={client.token}\r\nHost: 127.0.0.1:{client.port}\r\n"
+    with socket.create_connection(("127.0.0.1", client.port), 10) as connection:
+        connection.sendall(f"POST /api/act HTTP/1.1\r\n{cookie}Content-Length: 9000\r\n\r\n".encode())
+        assert b" 400 " in connection.recv(1000)
+        with pytest.raises(ConnectionError):
+            drip(connection)
 
 
 def test_the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read(

@@ -16,7 +16,7 @@ HEADERS_WITHIN = 10.0
 
 
 class ImpatientProtocol(H11Protocol):
-    """Closes a connection that waits too long for the rest of a request's headers."""
+    """Closes a connection that waits too long for the rest of a request."""
 
     overdue: asyncio.TimerHandle | None = None
 
@@ -26,7 +26,16 @@ class ImpatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        waiting = self.conn.their_state is h11.IDLE
+        self.set_limit()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self.set_limit()
+
+    def set_limit(self) -> None:
+        """Start the clock if headers are missing, or the rest of a body that is answered already."""
+        theirs, answered = self.conn.their_state, self.conn.our_state is h11.DONE
+        waiting = theirs is h11.IDLE or (theirs is h11.SEND_BODY and answered)
         if waiting and self.overdue is None:
             self.overdue = self.loop.call_later(HEADERS_WITHIN, self.transport.close)
         elif not waiting:

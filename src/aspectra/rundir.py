@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import json
 import math
+import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -173,7 +174,7 @@ def is_artifact(name: str) -> bool:
 
 def refuse_own_file(path: Path) -> None:
     """Raise InputError if an output would be a run's folder, a file of it, or in a folder that it keeps."""
-    place = path.resolve()
+    place = Path(os.path.realpath(path))
     for depth, run in enumerate((place, *place.parents[:3])):
         manifest = run / MANIFEST
         owned = depth == 0 or is_artifact(place.parts[-depth])
@@ -246,6 +247,7 @@ class RunDir:
                 f"{self.path} is not a run of aspectra: it has no {MANIFEST}. "
                 "Name the folder given to aspectra fit --run."
             )
+        self._refuse_pipes()
         manifest: dict[str, Any] = read_json(self / MANIFEST)
         found = manifest.get("format") if isinstance(manifest, dict) else None
         if found != FORMAT:
@@ -263,6 +265,12 @@ class RunDir:
         if fault:
             raise damaged(self / MANIFEST, fault)
         return manifest
+
+    def _refuse_pipes(self) -> None:
+        """Raise RunError if a pipe or a device is in place of a file: reading it would never end."""
+        for path in (*self.path.iterdir(), *(self / STUDENT).glob("*")):
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                raise RunError(f"{path} is a pipe or a device, not a file. Remove it from the run.")
 
     def config(self) -> dict[str, Any]:
         """Return the settings of a finished run."""

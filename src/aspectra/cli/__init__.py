@@ -41,6 +41,8 @@ from aspectra.errors import AspectraError, InputError
 STOPPED, ENDED = 130, 128 + signal.SIGTERM
 """The exit codes of Ctrl-C, as Typer gives it, and of kill."""
 
+LONGEST_SENTENCE = 2_000
+"""Characters of an error; the middle of a longer one is left out."""
 GROUPS = {
     "Every day": (sample, fit, label, report, watch, update),
     "Mapping": (topics, map),
@@ -159,6 +161,9 @@ def main() -> None:
 
 
 def fail(sentence: str) -> None:
+    if len(sentence) > LONGEST_SENTENCE:  # it quotes a file of ten thousand columns, or a name of a megabyte
+        half = LONGEST_SENTENCE // 2
+        sentence = f"{sentence[:half]} … {sentence[-half:]}"
     say(sentence)
     with contextlib.suppress(OSError):  # what is still to be printed may have no room
         sys.stdout.flush()

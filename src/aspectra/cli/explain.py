@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from aspectra.cli import show
+from aspectra.errors import InputError
+from aspectra.rundir import refuse_own_file
 
 
 def command(
@@ -23,6 +25,8 @@ def command(
     from aspectra.disk import write_atomic
 
     show.check_model(model)
+    if html is not None:
+        check_page(html)
     with show.waiting("Loading", quiet):
         from aspectra.attention import explain, to_html, top, verdict
         from aspectra.labelling.labeller import load_run
@@ -47,3 +51,10 @@ def command(
     if html is not None:
         write_atomic(html, to_html(told).encode())
         show.note(f"Wrote {html}.", quiet)
+
+
+def check_page(path: Path) -> None:
+    """Raise InputError, before any work is done, if this is no place for a page."""
+    if path.suffix != ".html" or path.is_dir():
+        raise InputError(f"{path}: the page must be a file that ends in .html.")
+    refuse_own_file(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -79,6 +80,8 @@ def command(
     The output has one row per segment: its aspect, probabilities and topic, and the input's other columns.
     """
     files = inputs if onnx else inputs[1:]
+    if not output:
+        raise typer.BadParameter("Give the file or folder to write.", param_hint="-o")
     check_options(files, model, onnx, engine, address)
     run = onnx or Path(inputs[0])
     reading = (text_column, id_column, encoding)
@@ -143,7 +146,7 @@ def label_file(
     from aspectra.text.columns import choose_columns
     from aspectra.text.write import TYPED, write_frames
 
-    if output.resolve() in [path.resolve() for path in source.paths]:
+    if os.path.realpath(output) in map(os.path.realpath, source.paths):
         raise InputError(f"{output} is also an input. Choose another -o.")
     with show.waiting("Loading", quiet):
         from aspectra.labelling.files import counted, label_first, label_source

@@ -24,7 +24,7 @@ from aspectra.report.read import ColumnNames, Labels, open_labels, period_name, 
 from aspectra.report.stats import ratings, share_interval
 from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook
-from aspectra.rundir import has_student
+from aspectra.rundir import has_student, refuse_own_file
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.topicmap import UNMAPPED
 
@@ -97,6 +97,8 @@ def check_outputs(page: Path, pictures: Path | None, workbook: Path | None) -> N
         raise InputError(f"{workbook}: the workbook must be a file that ends in .xlsx.")
     if pictures is not None and pictures.exists() and not pictures.is_dir():
         raise InputError(f"{pictures} is a file. Name a folder for the pictures.")
+    for path in filter(None, (page, pictures, workbook)):
+        refuse_own_file(path)
 
 
 def build_content(
