@@ -198,6 +198,23 @@ def test_ctrl_c_is_exit_code_130_and_one_line(
     assert aspectra(*words).code == 0
 
 
+def test_ctrl_c_before_the_command_begins_is_no_traceback(
+    aspectra: Aspectra, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    early = (
+        "import signal, sys\n"
+        "class Stop:\n"
+        "    find_spec = lambda name, *_: signal.raise_signal(signal.SIGINT) if name == 'typer' else None\n"
+        "sys.meta_path.insert(0, Stop)\n"
+        "import aspectra.cli"
+    )
+    end = subprocess.run([sys.executable, "-c", early], capture_output=True, text=True)
+    assert (end.returncode, end.stderr) == (130, "")
+    monkeypatch.setattr("aspectra.cli.check_words", lambda _: signal.raise_signal(signal.SIGINT))
+    answer = aspectra("topics", "run")
+    assert (answer.code, answer.err.count("\n")) == (130, 1)
+
+
 def test_a_reader_that_goes_away_is_no_traceback(program: list[str], run: Path) -> None:
     with subprocess.Popen(
         [*program, "topics", run, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

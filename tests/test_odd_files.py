@@ -58,6 +58,14 @@ def test_a_json_array_is_read(tmp_path: Path, indent: int | None) -> None:
     assert found == [{"text": "One."}, {"text": "Two."}]
 
 
+def test_a_json_array_that_does_not_end_is_not_read_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aspectra.text.rows.LONGEST_ARRAY", 1000)
+    with pytest.raises(InputError, match=r"a\.jsonl is one JSON array of more than"):
+        rows(tmp_path / "a.jsonl", "[\n" + '{"text": "Good sound."},\n' * 1000)
+
+
 def test_text_that_is_an_object_or_a_list_is_not_labelled_as_json(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     lines = [{"text": {"en": "x"}}, {"text": ["y"]}, {"text": "Good.", "n": 10**30}]

@@ -64,6 +64,7 @@ def commands(place: Place) -> list[Command]:
         Command("map import", copy, lambda to: ("map", "import", to / "run", table, "-q", "--by", "Ada")),
         Command("map export", old("m.csv"), lambda to: ("map", "export", run, to / "m.csv", "-q")),
         Command("distill", copy, lambda to: ("distill", to / "run", *learn)),
+        Command("update", copy, lambda to: ("update", to / "run", new_reviews(place), "-q")),
         Command("label", old("l.csv"), lambda to: (*label, to / "l.csv")),
         Command("label parquet", old("l.parquet"), lambda to: (*label, to / "l.parquet")),
         Command("label folder", nothing, lambda to: (*some, f"{to}/out/")),
@@ -71,6 +72,15 @@ def commands(place: Place) -> list[Command]:
         Command("export", nothing, lambda to: ("export", run, "-o", to / "m.onnx", "-q")),
         Command("report", old("r.html"), lambda to: (*report, to / "r.html", "--xlsx", to / "r.xlsx")),
     ]  # fmt: skip
+
+
+def new_reviews(place: Place) -> Path:
+    """Write reviews with words that the run lacks."""
+    path = place.home / "new.csv"
+    if not path.exists():
+        lines = (f"The new valve number {number} hisses and leaks on the floor." for number in range(60))
+        path.write_text("\n".join(("text", *lines, "")), encoding="utf-8")
+    return path
 
 
 def make_inputs(place: Place) -> list[Path]:

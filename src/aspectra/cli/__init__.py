@@ -14,33 +14,38 @@ import sys
 from types import ModuleType
 from typing import Any
 
-import typer
-from typer.core import TyperGroup
-
-from aspectra.cli import (
-    bench,
-    check,
-    data,
-    distill,
-    evaluate,
-    explain,
-    export,
-    fit,
-    label,
-    map,
-    report,
-    sample,
-    serve,
-    topics,
-    update,
-    watch,
-)
 from aspectra.disk import is_utf8
 from aspectra.errors import AspectraError, InputError
 
 STOPPED, ENDED = 130, 128 + signal.SIGTERM
 """The exit codes of Ctrl-C, as Typer gives it, and of kill."""
 
+try:
+    import typer
+    from typer.core import TyperGroup
+
+    from aspectra.cli import (
+        bench,
+        check,
+        data,
+        distill,
+        evaluate,
+        explain,
+        export,
+        fit,
+        label,
+        map,
+        report,
+        sample,
+        serve,
+        topics,
+        update,
+        watch,
+    )
+except KeyboardInterrupt:  # before anything has begun
+    sys.exit(STOPPED)
+
+ENDING = "stopped. No file is left half-written; repeat a fit to continue it."
 LONGEST_SENTENCE = 2_000
 """Characters of an error; the middle of a longer one is left out."""
 GROUPS = {
@@ -154,9 +159,12 @@ def main() -> None:
         fail(system_sentence(error))
     except MemoryError:
         fail("Not enough memory. Give fewer or smaller files, or a machine with more.")
+    except KeyboardInterrupt:  # before or after Typer, which makes an exit of it
+        say(ENDING)
+        sys.exit(STOPPED)
     except SystemExit as end:
         if end.code in (STOPPED, ENDED):
-            say("stopped. No file is left half-written; repeat a fit to continue it.")
+            say(ENDING)
         raise
 
 

@@ -20,6 +20,8 @@ import polars as pl
 from aspectra.errors import InputError
 
 LONGEST_FIELD = 64 * 2**20
+LONGEST_ARRAY = 256 * 2**20
+"""Characters of a JSON array, which is read as a whole."""
 FEWEST_WORDS = 5
 """Shorter reviews may be the same by chance: "Works great." """
 TEXT_NAMES = (
@@ -104,7 +106,7 @@ def text_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
 def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
     first = next(lines, "")
     if first.lstrip().startswith("["):
-        yield from array_rows(path, first + "".join(lines), skipped)
+        yield from array_rows(path, whole(path, itertools.chain([first], lines)), skipped)
         return
     for number, line in enumerate(itertools.chain([first], lines), 1):
         if not line.strip():
@@ -119,6 +121,20 @@ def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
             yield number, row
         else:
             skipped.rows.append((path.name, number, "that are not JSON objects"))
+
+
+def whole(path: Path, lines: Lines) -> str:
+    """Return all lines as one text; so a small .gz cannot fill the memory with many of them."""
+    parts, length = [], 0
+    for line in lines:
+        parts.append(line)
+        length += len(line)
+        if length > LONGEST_ARRAY:
+            raise InputError(
+                f"{path} is one JSON array of more than {LONGEST_ARRAY // 2**20} MB. "
+                "Write one JSON object per line."
+            )
+    return "".join(parts)
 
 
 def array_rows(path: Path, text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
