@@ -65,10 +65,11 @@ def test_shared_topics_have_weights_that_sum_to_one(found: Suggested) -> None:
 
 
 def test_clear_is_what_most_segments_say_and_the_names_alone_too() -> None:
-    assert is_clear(np.array([0.7, 0.1, 0.2]), np.array([0.5, 0.2, 0.3]))
-    assert not is_clear(np.array([0.7, 0.1, 0.2]), np.array([0.4, 0.2, 0.4]))  # the names alone do not
-    assert not is_clear(np.array([0.55, 0.1, 0.35]), np.array([0.9, 0.1, 0.0]))  # too few of its segments
-    assert not is_clear(np.array([0.62, 0.0, 0.38]), np.array([0.9, 0.1, 0.0]))  # another is too near
+    assert is_clear(np.array([0.7, 0.1, 0.2]), np.array([0.5, 0.2, 0.3]), 0)
+    assert not is_clear(np.array([0.7, 0.1, 0.2]), np.array([0.4, 0.2, 0.4]), 0)  # the names alone do not
+    assert not is_clear(np.array([0.55, 0.1, 0.35]), np.array([0.9, 0.1, 0.0]), 0)  # too few of its segments
+    assert not is_clear(np.array([0.62, 0.0, 0.38]), np.array([0.9, 0.1, 0.0]), 0)  # another is too near
+    assert not is_clear(np.array([0.1, 0.1, 0.8]), np.array([0.1, 0.1, 0.8]), 0)  # most say another
 
 
 def test_a_topic_of_general_is_not_called_clear() -> None:

@@ -13,6 +13,7 @@ from aspectra.topicmap.names import (
     Learned,
     learn_from_names,
     map_topics,
+    own_topics,
     unspoken,
 )
 
@@ -64,6 +65,25 @@ def test_a_persons_choice_moves_the_segments_of_the_topic() -> None:
     topic = segments.beta.argmax(1) == 0
     before, after = (learn(segments, some).probabilities(segments)[topic, 1] for some in (None, {0: 1}))
     assert after.mean() > before.mean() + 0.05
+
+
+@pytest.mark.parametrize(
+    ("topic", "own"),
+    [
+        ((0.02, 0.12, 0.86), {0: 1}),
+        ((0.02, 0.06, 0.92), {}),  # too few of its segments
+        ((0.40, 0.12, 0.48), {}),  # as far above the usual in another aspect
+        ((0.02, 0.50, 0.48), {}),  # the aspect has it already
+    ],
+)
+def test_an_aspect_that_general_would_swallow_keeps_its_own_topic(topic: Any, own: dict[int, int]) -> None:
+    others = np.tile([0.02, 0.0, 0.98], (19, 1))
+    assert own_topics(np.vstack([topic, others]), np.full(20, 0.05)) == own
+
+
+def test_a_topic_must_be_larger_than_all_that_is_answered_with_its_aspect() -> None:
+    answers = np.vstack([np.tile([0.02, 0.3, 0.68], (2, 1)), np.tile([0.06, 0.0, 0.94], (18, 1))])
+    assert own_topics(answers, np.full(20, 0.05)) == {}
 
 
 def test_labelled_segments_of_a_topic_count_beside_what_its_others_say() -> None:

@@ -166,7 +166,8 @@ def suggest_by_names(
     weights = topic_weights(shares, np.array([learned.shares[name] for name in learned.aspects]))
     suggestions = []
     for topic, size in enumerate(sizes.tolist()):
-        clear = size >= FEW and is_clear(shares[topic], by_name[topic])
+        best = int(weights[topic].argmax())
+        clear = size >= FEW and is_clear(shares[topic], by_name[topic], best)
         suggestions.append(suggest_topic(topic, names, shares[topic], weights[topic], near, clear))
     return Suggested(
         suggestions,
@@ -200,9 +201,8 @@ def topic_weights(shares: np.ndarray, usual: np.ndarray) -> np.ndarray:
     return np.asarray(normalise(np.where(kept, weights, 0)))
 
 
-def is_clear(shares: np.ndarray, by_name: np.ndarray) -> bool:
-    """Tell whether a topic's segments speak of one aspect, after learning and by the names alone."""
-    best = int(shares.argmax())
+def is_clear(shares: np.ndarray, by_name: np.ndarray, best: int) -> bool:
+    """Tell whether a topic's segments speak of the best aspect, after learning and by the names alone."""
     lead = shares[best] - np.delete(shares, best).max()
     return bool(shares[best] >= CLEAR and lead >= LEAD and by_name[best] >= AGREED)
 
