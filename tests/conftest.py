@@ -8,8 +8,10 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported, also for subprocesses
 os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
+import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,14 +75,16 @@ def make_map(*aspects: str | None, names: tuple[str, ...] = ("Image", "Sound"), 
 
 
 def make_encoder(folder: Path, sample: Sample, width: int = 32) -> Path:
-    """Write a BERT of one layer with random weights, whose word pieces are learnt from the sample."""
+    """Write a BERT of one layer with random weights, whose word pieces are the sample's letters and words."""
     import torch
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    tokenizer = BertWordPieceTokenizer()
-    texts = sample.reviews["text"].to_list()
-    tokenizer.train_from_iterator(texts, vocab_size=800, show_progress=False, special_tokens=SPECIAL_PIECES)
+    counts = Counter(re.findall(r"\w+|[^\w\s]", " ".join(sample.reviews["text"]).lower()))
+    letters = sorted(set("".join(counts)))
+    words = sorted(counts, key=lambda word: (-counts[word], word))  # learnt pieces would differ each time
+    pieces = dict.fromkeys([*SPECIAL_PIECES, *letters, *(f"##{one}" for one in letters), *words])
+    tokenizer = BertWordPieceTokenizer({piece: place for place, piece in enumerate(list(pieces)[:800])})
     torch.manual_seed(0)
     shape = {"hidden_size": width, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
     config = BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=80, **shape)

@@ -124,7 +124,8 @@ def count_not_reviews(path: Path, rows: pl.LazyFrame) -> int:
     for name in RANGES.keys() & set(rows.collect_schema().names()):
         low, high = RANGES[name]
         inside = pl.col(name).is_between(low - 0.001, high + 0.001)
-        wrong[name] = ~inside.fill_null(name == "topic")  # without known words there is none
+        known = inside.fill_null(name == "topic")  # without known words there is none
+        wrong[name] = IS_REVIEW & ~known  # what is no review has no sentiment
     counts = rows.select((~IS_REVIEW).sum(), **{f"wrong {name}": one.any() for name, one in wrong.items()})
     left_out, *found = counts.collect(engine="streaming").row(0)
     for name in itertools.compress(wrong, found):
