@@ -219,10 +219,7 @@ def encoder_view(encoder: np.ndarray, aspects: Sequence[AspectEvidence], neutral
 def word_view(segments: Features, aspects: Sequence[AspectEvidence]) -> np.ndarray:
     """Return cosines N×A of mean word vectors and the aspects' words; 0 for an aspect without known words."""
     centre = segments.words.mean(0)
-    names = [
-        unit(np.asarray(one.words) - centre).mean(0) if one.has_words else 0 * centre
-        for one in aspects
-    ]
+    names = [unit(np.asarray(one.words) - centre).mean(0) if one.has_words else 0 * centre for one in aspects]
     return np.asarray(unit(segments.words - centre) @ unit(np.stack(names)).T)
 
 
