@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +34,7 @@ from aspectra.scores import score_sets
 from aspectra.sentiment.learn import probabilities
 from aspectra.sentiment.model import SentimentModel, in_context
 from aspectra.sentiment.opinions import train
-from aspectra.sentiment.rated import DRAWN, both_sides
+from aspectra.sentiment.rated import DRAWN, collect_rated
 from aspectra.student.distill import train_student
 from aspectra.student.linear import LinearStudent
 from aspectra.text.segment import split_reviews
@@ -128,21 +128,29 @@ def rated_reviews(data: Path) -> pl.DataFrame:
         return pl.read_ndjson(file.read())
 
 
-def rated_segments(data: Path, most: int) -> tuple[pl.Series, np.ndarray, np.ndarray]:
+class RatedTable:
+    """The TV reviews, or so many of them, as `fit` reads them from a file."""
+
+    text_column = "text"
+
+    def __init__(self, reviews: pl.DataFrame, most: int) -> None:
+        self.reviews = reviews.sample(min(len(reviews), most), seed=1)
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        yield self.reviews
+
+
+def rated_segments(data: Path, most: int) -> tuple[pl.Series, np.ndarray, np.ndarray] | None:
     """Return clauses of rated TV reviews, each one's review, and the reviews' ratings from 0 to 1."""
-    reviews = rated_reviews(data)
-    drawn = reviews.sample(min(len(reviews), most), seed=1)
-    rated = both_sides(drawn.select("text", rating=(pl.col("rating") - 1) / 4))
-    segments = split_reviews(rated["text"], "clause")
-    return segments["text"], segments["review"].to_numpy(), rated["rating"].to_numpy()
+    return collect_rated(RatedTable(rated_reviews(data), most), "rating", "en").segments("clause", "en")
 
 
-def domain_model(data: Path, domain: str, kept: KeptEncoder, rated: int) -> SentimentModel:
-    """Learn a domain's model; TVs learn from so many rated reviews, too."""
+def domain_model(data: Path, domain: str, kept: KeptEncoder | None, rated: int) -> SentimentModel:
+    """Learn a domain's model, with the encoder or without; TVs learn from so many rated reviews, too."""
     segments = read_corpus(data, domain)
     stars = rated_segments(data, rated) if rated and domain == "tv" else None
     texts = segments["text"]
-    encoded = kept(texts.to_list())
+    encoded = kept(texts.to_list()) if kept else None
     return train(texts, "en", segments["review"].to_numpy(), encoded, kept, stars)
 
 
@@ -221,8 +229,12 @@ def main(
     gold = [one["gold"].to_numpy() for one in sets]
     scores: dict[str, list[np.ndarray]] = {"VADER": [vader(one["text"].to_list()) for one in sets]}
     answered: dict[str, list[np.ndarray]] = {}
-    for title, stars in (("without ratings", 0), ("TVs with ratings", rated)):
-        models = [domain_model(data, name, kept, stars) for name in DOMAINS]
+    for title, stars, encoder in (
+        ("without ratings and encoder", 0, None),
+        ("without ratings", 0, kept),
+        ("TVs with ratings", rated, kept),
+    ):
+        models = [domain_model(data, name, encoder, stars) for name in DOMAINS]
         logits = [model.logits(one["text"]) for model, one in zip(models, sets, strict=True)]
         scores[f"{title}, segments alone"] = [net(one) for one in logits]
         inside = [in_context(one, s["review"].to_numpy()) for one, s in zip(logits, sets, strict=True)]

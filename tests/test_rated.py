@@ -64,6 +64,21 @@ def test_a_files_column_is_found_and_kept_in_a_run(tmp_path: Path) -> None:
     assert RatedReviews.load(tmp_path).frame.equals(found.frame)
 
 
+@pytest.mark.parametrize(
+    ("titles", "n"), [(("Awful", "Great"), 240), (("Great kettle", "Great kettle"), 120)]
+)
+def test_titles_count_as_reviews_unless_they_only_name_the_product(
+    tmp_path: Path, titles: tuple[str, str], n: int
+) -> None:
+    rows = [
+        {"text": (BAD, GOOD)[i % 2], "rating": 1 + 4 * (i % 2), "Title": titles[i % 2]} for i in range(120)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "reviews.csv")
+    found = find_rated(open_source([str(tmp_path / "reviews.csv")]), None, "en", 0)
+    assert len(found.frame) == n
+    assert ("Titles" in found.note) == (n == 240)
+
+
 def test_no_rating_column_is_no_news(tmp_path: Path) -> None:
     (tmp_path / "reviews.txt").write_text(f"{GOOD}\n{BAD}\n")
     assert find_rated(open_source([str(tmp_path / "reviews.txt")]), None, "en", 0) is NONE

@@ -35,6 +35,13 @@ def test_the_lexicon_answers_where_nothing_was_learnt() -> None:
     assert SentimentModel("de").notes()
 
 
+def test_what_no_word_judges_is_no_complaint() -> None:
+    told = pl.Series(["The cup stands here.", "It came in a box.", "We make tea with it."] * 40)
+    scores = train(told, "en", np.arange(len(told)) // 6).label(told, np.arange(len(told)) // 6)
+    assert scores["sentiment_score"].abs().max() < 0.3
+    assert set(scores["sentiment"]) == {"neutral"}
+
+
 def test_a_segment_leans_towards_its_review(model: SentimentModel) -> None:
     texts = pl.Series(["I hate it.", "It is awful.", "It hums.", "I love it.", "It is great.", "It hums."])
     scores = model.label(texts, np.array([0, 0, 0, 1, 1, 1]))["sentiment_score"]

@@ -216,6 +216,12 @@ def test_cards_preview_and_ones_own_sentence(start: Callable[..., Client]) -> No
     tried = client.ask("/api/try", {"text": "<b>the coffee</b>"})[1]
     assert tried["aspect"] in (*ASPECTS, "General")
     assert client.ask("/api/try", {"text": "qqqq"})[1]["known"] is False
+    felt = [
+        client.ask("/api/try", {"text": text})[1] for text in ("I hate the coffee.", "I love the coffee.")
+    ]
+    assert [one["sentiment"] for one in felt] == ["negative", "positive"]
+    assert all(one["sure"] > 0.5 for one in felt)
+    assert {one["sentiment"] for one in card["surest"]} <= {"negative", "neutral", "positive"}
     assert client.ask("/api/try", {"text": " "})[0] == 400
 
 

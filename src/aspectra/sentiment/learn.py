@@ -16,8 +16,8 @@ from aspectra.sentiment.rules import BITS, Features
 
 CLASSES = ("negative", "neutral", "positive")
 SHRINKAGE = 1e-4
-RATED_WEIGHT, FEW_RATED = 3.0, 1000
-"""How much ratings count beside taught segments, and the number of reviews that counts half of that."""
+FEW_RATED = 1000
+"""Many rated reviews count as much as all taught segments, so many half of that."""
 STEPS = 60
 LEAST_SEEN = 2
 """A feature that fewer segments have is not learnt."""
@@ -85,7 +85,7 @@ class Objective:
         if rated:
             self.said, self.said_t = both_ways(rated.features, used)
             self.review_weights = balanced(rated.ratings)
-            self.weight = RATED_WEIGHT * len(rated.ratings) / (len(rated.ratings) + FEW_RATED)
+            self.weight = len(rated.ratings) / (len(rated.ratings) + FEW_RATED)
 
     def __call__(self, flat: np.ndarray) -> tuple[float, np.ndarray]:
         weights, bias = flat[:-2].reshape(-1, 2), flat[-2:]

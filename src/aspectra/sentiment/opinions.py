@@ -25,8 +25,8 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 NOUNS_EACH = 4
 ENCODER_POWER = 2.0
 HABIT = 1.5
-"""Kind words are a habit, also of those who complain: so much is taken from the log-odds of praise. Chosen
-on OPOSUM's four sets of polarity."""
+"""Kind words are a habit, also of those who complain: so much is taken from the log-odds of praise where the
+encoder has a say. Chosen on OPOSUM's four sets of polarity."""
 CERTAIN = 0.9
 """Probability of its own class that a sentence of sentences.toml is taught with."""
 SENTENCE_WEIGHT, PHRASE_WEIGHT = 1.5, 1.0
@@ -86,10 +86,10 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 def joined(lexicon: np.ndarray, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:
     """Multiply the opinions, and let each segment lean towards its review; lexicon logits in, N×3 out."""
-    logits = lexicon + np.array([-HABIT / 2, HABIT / 2])
+    logits = lexicon
     if encoder is not None:
         odds = np.log(np.maximum(encoder, 1e-6))
-        logits = logits + ENCODER_POWER * (odds[:, [2, 0]] - odds[:, [1]])
+        logits = logits + ENCODER_POWER * (odds[:, [2, 0]] - odds[:, [1]]) + np.array([-HABIT / 2, HABIT / 2])
     return probabilities(logits if reviews is None else in_context(logits, reviews))
 
 

@@ -1,5 +1,6 @@
 """Rated reviews of a source → a bounded sample to learn sentiment from, and a sentence on what was found.
 
+A review's title is kept as a review of its own: its rating tells more of one line than of a long text.
 Each way in which ratings can be of no use (none, all equal, too few, against the texts) is told.
 """
 
@@ -18,14 +19,18 @@ from aspectra.errors import InputError
 from aspectra.sampling import Reservoir, keys
 from aspectra.sentiment.rules import lexicon_scores
 from aspectra.sentiment.words import WordReader
-from aspectra.text.ratings import find_rating_column, read_ratings
+from aspectra.text.ratings import TITLE_NAMES, find_rating_column, read_ratings, with_usual_name
 from aspectra.text.read import Source
 from aspectra.text.rows import Skipped
 from aspectra.text.segment import split_reviews
 from aspectra.text.write import write_frames
 
-MOST_REVIEWS, DRAWN = 8_000, 24_000
-"""Kept in the run, and drawn before: of these as many below the middle of the scale as above it are kept."""
+MOST_REVIEWS, MOST_TITLES, DRAWN = 8_000, 12_000, 48_000
+"""Kept in the run, half of the reviews if they have titles, and drawn before: of these as many below the
+middle of the scale as above it are kept."""
+TELLS = 0.15
+"""Correlation with the ratings from which on titles are taken for the reviewers' words: a product's name has
+none."""
 LEAST_REVIEWS = 30
 MOSTLY = 0.5
 LEAST_TO_COMPARE = 100
@@ -119,25 +124,34 @@ def find_rated(source: Any, ratings: Any, language: str, seed: int) -> RatedRevi
 
 def collect_rated(source: Rows, wanted: str | None, language: str, seed: int = 0) -> RatedReviews:
     """Find the rating column and draw a sample of rated reviews; `wanted` names the column."""
-    sample, seen, column = Reservoir(DRAWN), 0, None
+    sample, seen, column, title = Reservoir(DRAWN), 0, None, None
     for number, frame in enumerate(source.batches()):
         if number == 0:
-            column = find_rating_column(
-                [name for name in frame.columns if name != source.text_column], wanted
-            )
+            others = [name for name in frame.columns if name != source.text_column]
+            column = find_rating_column(others, wanted)
             if column is None:
                 return NONE
-        given = frame[column].cast(pl.String) if column in frame.columns else pl.Series([None] * len(frame))
+            title = with_usual_name(others, TITLE_NAMES)
         key = keys(np.arange(seen, seen + len(frame)), seed)
-        sample.add(pl.DataFrame({"text": frame[source.text_column], "given": given, "key": key}))
+        given, titles = (as_text(frame, name) for name in (column, title))
+        sample.add(
+            pl.DataFrame({"text": frame[source.text_column], "title": titles, "given": given, "key": key})
+        )
         seen += len(frame)
     return judged(sample.rows(), str(column), language)
+
+
+def as_text(frame: pl.DataFrame, column: str | None) -> pl.Series:
+    """Return a column as text; nulls if it is not there."""
+    there = frame[column] if column in frame.columns else pl.Series([None] * len(frame))
+    return there.cast(pl.String, strict=False)
 
 
 def judged(rows: pl.DataFrame, column: str, language: str) -> RatedReviews:
     """Read the ratings of sampled reviews and decide whether they can be learnt from."""
     ratings = read_ratings(rows["given"])
-    frame = rows.select("text", rating=pl.Series(ratings.shares)).filter(pl.col("rating").is_not_nan())
+    frame = rows.select("text", "title", rating=pl.Series(ratings.shares))
+    frame = frame.filter(pl.col("rating").is_not_nan())
     there = len(frame) / max(1, len(rows))
     scale = f"{ratings.low:g} to {ratings.high:g}"
     if len(frame) < LEAST_REVIEWS:
@@ -147,20 +161,28 @@ def judged(rows: pl.DataFrame, column: str, language: str) -> RatedReviews:
     if ratings.values.n_unique() - (ratings.values.null_count() > 0) < 2:
         value = ratings.values.drop_nulls()[0]
         return RatedReviews(NONE.frame, column, unused(column, f"all ratings are {value:g}"))
-    if contradicts(frame, language):
+    if agreement(frame, language) < AGAINST:
         why = f"low ratings go with praise, so {ratings.low:g} seems to be the best"
         return RatedReviews(NONE.frame, column, unused(column, why))
     note = f"Sentiment is learnt from the ratings in column {column!r} ({scale}), too."
     if there < MOSTLY:
         note += f" Only {there:.0%} of the reviews have one."
-    return RatedReviews(both_sides(frame), column, note)
+    texts, titles = (
+        frame.select("text", "rating"),
+        frame.select("rating", text="title").select("text", "rating"),
+    )
+    titles = titles.filter(pl.col("text").str.strip_chars() != "")
+    if agreement(titles, language) < TELLS:
+        return RatedReviews(both_sides(texts, MOST_REVIEWS), column, note)
+    kept = pl.concat([both_sides(texts, MOST_REVIEWS // 2), both_sides(titles, MOST_TITLES)])
+    return RatedReviews(kept, column, f"{note} Titles count as reviews.")
 
 
-def both_sides(frame: pl.DataFrame) -> pl.DataFrame:
-    """Keep at most MOST_REVIEWS: those below the middle as far as they go, then as many of the others."""
-    low = frame.filter(pl.col("rating") < 0.5).head(MOST_REVIEWS // 2)
-    high = frame.filter(pl.col("rating") > 0.5).head(MOST_REVIEWS - len(low))
-    middle = frame.filter(pl.col("rating") == 0.5).head(MOST_REVIEWS - len(low) - len(high))
+def both_sides(frame: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Keep at most so many: those below the middle as far as they go, then as many of the others."""
+    low = frame.filter(pl.col("rating") < 0.5).head(most // 2)
+    high = frame.filter(pl.col("rating") > 0.5).head(most - len(low))
+    middle = frame.filter(pl.col("rating") == 0.5).head(most - len(low) - len(high))
     return pl.concat([low, middle, high])
 
 
@@ -168,9 +190,10 @@ def unused(column: str, why: str) -> str:
     return f"The ratings in column {column!r} are not used for sentiment: {why}."
 
 
-def contradicts(frame: pl.DataFrame, language: str) -> bool:
-    """Tell whether the lexicon finds more praise in reviews with lower ratings."""
+def agreement(frame: pl.DataFrame, language: str) -> float:
+    """Return the correlation of the lexicon's scores and the ratings; 0 if there is too little to tell."""
     scores = lexicon_scores(WordReader(language).read(frame["text"]))
-    if len(frame) < LEAST_TO_COMPARE or scores.std() == 0:
-        return False
-    return bool(np.corrcoef(scores, frame["rating"].to_numpy())[0, 1] < AGAINST)
+    ratings = frame["rating"].to_numpy()
+    if len(frame) < LEAST_TO_COMPARE or scores.std() == 0 or ratings.std() == 0:
+        return 0.0
+    return float(np.corrcoef(scores, ratings)[0, 1])

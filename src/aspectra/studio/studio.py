@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from aspectra import rundir, scores
 from aspectra.attention import attended
@@ -169,12 +170,12 @@ class Studio:
         return {**self.state(), "topic": topic}
 
     def _card(self, topic: int) -> dict[str, Any]:
-        """Return a topic's surest and boundary segments with the words that counted."""
+        """Return a topic's surest and boundary segments."""
         surest, boundary = topic_card.surest(self.sample, topic), topic_card.boundary(self.sample, topic)
         rows = [*surest, *boundary]
-        pieces = attended(self.detector.fitted_, [self.sample.texts[row] for row in rows])
+        seen = self._segments([self.sample.texts[row] for row in rows])
         probability = self.sample.beta[rows, topic].tolist()
-        shown = [{"pieces": cut, "probability": p} for cut, p in zip(pieces, probability, strict=True)]
+        shown = [{**one, "probability": p} for one, p in zip(seen, probability, strict=True)]
         return {"surest": shown[: len(surest)], "boundary": shown[len(surest) :]}
 
     def trials(self, topic: int) -> list[dict[str, Any]]:
@@ -216,10 +217,20 @@ class Studio:
         gamma, unmapped = answer_probabilities(beta, names, matrix, self.shares)
         best = gamma.argmax(1)
         return [
-            {"pieces": pieces, "aspect": names[best[row]] if self.topic_map.mapped else None,
+            {**seen, "aspect": names[best[row]] if self.topic_map.mapped else None,
              "probability": float(gamma[row, best[row]]), "unmapped": float(unmapped[row])}
-            for row, pieces in enumerate(attended(self.detector.fitted_, texts))
+            for row, seen in enumerate(self._segments(texts))
         ]  # fmt: skip
+
+    def _segments(self, texts: list[str]) -> list[dict[str, Any]]:
+        """Return for each segment the words that counted, its sentiment and how sure that is."""
+        fitted = self.detector.fitted_
+        felt = fitted.felt().label(pl.Series(texts, dtype=pl.String))
+        columns = attended(fitted, texts), felt["sentiment"], felt["sentiment_confidence"]
+        return [
+            {"pieces": pieces, "sentiment": sentiment, "sure": sure}
+            for pieces, sentiment, sure in zip(*columns, strict=True)
+        ]
 
     def question(self, drawn: str = DOUBTFUL) -> dict[str, Any] | None:
         """Return a random segment, for an estimate, or the one whose label would help most."""

@@ -18,7 +18,9 @@ RATING_NAMES = (
     "rating", "stars", "score", "overall", "starrating", "reviewrating", "reviewscore", "reviewstars", "note",
     "bewertung", "sterne",
 )  # fmt: skip
-"""Names of rating columns, likeliest first; compared without case, spaces and punctuation."""
+TITLE_NAMES = ("reviewtitle", "title", "headline", "summary", "subject")
+"""Names of columns of ratings and of reviews' titles, likeliest first; compared without case, spaces and
+punctuation."""
 SCALES = ((-1.0, 1.0), (0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
 NUMBER = r"([-−+]?\d+(?:[.,]\d+)?)"
 OF_HOW_MANY = r"(?:/|out of|von|sur|de|of)\s*(\d+)"
@@ -48,8 +50,13 @@ def find_rating_column(names: Sequence[str], wanted: str | None = None) -> str |
                 f"There is no column {wanted!r}; there are {', '.join(names)}. Name another --rating-column."
             )
         return wanted
+    return with_usual_name(names, RATING_NAMES)
+
+
+def with_usual_name(names: Sequence[str], usual: Sequence[str]) -> str | None:
+    """Return the column that has the likeliest of some names, or None."""
     plain = {"".join(filter(str.isalnum, name.lower())): name for name in reversed(names)}
-    return next((plain[name] for name in RATING_NAMES if name in plain), None)
+    return next((plain[name] for name in usual if name in plain), None)
 
 
 def read_ratings(column: pl.Series) -> Ratings:

@@ -85,7 +85,7 @@ function opinions(topic) {
 function evidence(topic) {
   const card = store.cards.get(topic.id);
   const column = (title, hint, rows) => h("section", {}, h("h3", { title: hint }, title),
-    h("ol", { class: "segments" }, rows ? rows.map(({ pieces, probability }) => h("li", {}, segment(pieces), h("span", { class: "p", title: "probability of this topic" }, percent(probability, 0)))) : h("li", { class: "quiet" }, "…")));
+    h("ol", { class: "segments" }, rows ? rows.map(({ pieces, sentiment, sure, probability }) => h("li", {}, segment(pieces, sentiment, sure), h("span", { class: "p", title: "probability of this topic" }, percent(probability, 0)))) : h("li", { class: "quiet" }, "…")));
   return h("div", { class: "evidence" },
     column("Most certain", "Segments for which this topic is most probable", card?.surest),
     column("Could be another topic", "Segments for which another topic is about as probable", card?.boundary));

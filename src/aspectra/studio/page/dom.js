@@ -41,14 +41,18 @@ export const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * val
 
 export const aspectText = (name) => name ?? "Unmapped";
 
-// A segment in which the words that counted most for the model are marked.
-export function segment(pieces) {
+const FELT = { positive: "+", neutral: "·", negative: "−" };
+
+// A segment in which the words that counted most for the model are marked, with its sentiment if it is given.
+export function segment(pieces, sentiment = null, sure = 0) {
   const words = pieces.map(([text, weight]) => {
     if (weight === null) return text;
     const level = weight >= 1.25 ? 2 : weight >= 1.05 ? 1 : 0;
     return h("span", { class: `word a${level}`, title: `counted ${weight.toFixed(2)} × the average word` }, text);
   });
-  return h("span", { class: "segment", dir: "auto" }, words);
+  const title = `${sentiment}, ${percent(sure, 0)} sure`;
+  const mark = sentiment && h("span", { class: `felt ${sentiment}`, role: "img", "aria-label": title, title }, FELT[sentiment]);
+  return h("span", { class: "segment", dir: "auto" }, words, mark);
 }
 
 export function announce(text) {

@@ -12,7 +12,7 @@ const tag = ({ aspect, probability }) => aspect === null ? h("span", { class: "t
 
 export function drawPreview() {
   const box = byId("preview");
-  const rows = store.preview.map((row) => h("li", {}, tag(row), segment(row.pieces)));
+  const rows = store.preview.map((row) => h("li", {}, tag(row), segment(row.pieces, row.sentiment, row.sure)));
   if (!box.firstChild) fill(box, tryBox(), h("div", { id: "tried", class: "tried", role: "status" }), h("div", { id: "random" }));
   fill(byId("random"), h("header", {}, h("h2", {}, "Preview"), h("button", { class: "link", "data-key": "shuffle", onclick: shuffle }, "Ten others")), h("ol", { class: "previews" }, rows));
   drawTried();
@@ -42,5 +42,5 @@ function drawTried() {
   if (!tried) return fill(byId("tried"));
   if (tried.version !== store.state.version) return attempt(tried.text);
   const topics = tried.topics.map(({ topic, probability }) => `${store.run.topics[topic].keywords.slice(0, 2).map(([word]) => word).join(" ")} ${percent(probability, 0)}`);
-  fill(byId("tried"), tag(tried), segment(tried.pieces), h("p", { class: "hint", dir: "auto" }, tried.known ? `Topics: ${topics.join(" · ")}` : "None of its words is known."));
+  fill(byId("tried"), tag(tried), segment(tried.pieces, tried.sentiment, tried.sure), h("p", { class: "hint", dir: "auto" }, tried.known ? `Topics: ${topics.join(" · ")}` : "None of its words is known."));
 }
