@@ -217,7 +217,7 @@ def test_sentiment(
     ):
         (data / folder).mkdir()
         one = f'<sentence><text>Awful soup.</text><{tag} category="food" polarity="negative"/></sentence>'
-        (data / folder / f"{name}.xml").write_text(f"<all>{one}</all>", encoding="utf-8")
+        (data / folder / f"{name}.xml").write_text(f"<all><Review>{one}</Review></all>", encoding="utf-8")
     monkeypatch.setattr(
         module.KeptEncoder,
         "__call__",
@@ -228,7 +228,7 @@ def test_sentiment(
     said = capsys.readouterr().out
     assert "| of each aspect | 100.0 |" in said
     assert "| TVs with ratings, in their reviews | 100.0 / " in said
-    assert "| ours | 100.0 |" in said
+    assert "| in their reviews | 100.0 |" in said
 
 
 def test_record_leaves_out_what_helps_only_while_waiting() -> None:

@@ -112,3 +112,10 @@ def test_there_must_be_a_map_to_read_and_one_to_carry_over(own_run: Path) -> Non
         open_studio(own_run, Opening(by="Ada", encoder="none", read_only=True))
     with pytest.raises(MapError, match="to carry over"):
         open_studio(own_run, Opening(by="Ada", encoder="none", old=own_run))
+
+
+def test_a_corrupted_map_is_refused_with_a_way_out(own_run: Path) -> None:
+    (own_run / "topic_map.json").write_text('{"version": 1, "topics"')
+    with pytest.raises(MapError, match=r"is not JSON: .* --replace"):
+        open_studio(own_run, Opening(by="Ada", encoder="none"))
+    assert len(open_studio(own_run, Opening(by="Ada", encoder="none", replace=True)).topic_map.choices) == 16

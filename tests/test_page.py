@@ -202,7 +202,7 @@ def test_hostile_text_stays_text(open_page: Callable[..., OpenPage]) -> None:
     page = here.open()
     page.keyboard.press("1")
     page.locator("#try").fill(HOSTILE)
-    expect(page.locator("#tried .segment")).to_have_text(HOSTILE)
+    expect(page.locator("#tried .segment")).to_contain_text(HOSTILE)
     expect(page.locator(".keywords")).to_contain_text("onerror")
     expect(page.locator(".previews li").first).to_contain_text("<b>bold</b>")
     assert page.locator("main img, main b, main script").count() == 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aspectra.errors import InputError, MapError
+from aspectra.errors import InputError
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import free_socket, make_server, serve
 from aspectra.studio.studio import Studio
@@ -336,13 +336,6 @@ def test_a_taken_port_is_an_error_only_if_it_was_asked_for() -> None:
         assert first.getsockname()[1] != second.getsockname()[1]
         with pytest.raises(InputError, match=r"is taken\. Choose another --port"):
             free_socket(first.getsockname()[1])
-
-
-def test_a_corrupted_map_is_refused_with_a_way_out(own_run: Path) -> None:
-    (own_run / "topic_map.json").write_text('{"version": 1, "topics"')
-    with pytest.raises(MapError, match=r"is not JSON: .* --replace"):
-        open_studio(own_run, Opening(by="Ada", encoder="none"))
-    assert len(open_studio(own_run, Opening(by="Ada", encoder="none", replace=True)).topic_map.choices) == 16
 
 
 def test_ctrl_c_ends_the_command_cleanly(program: list[str], own_run: Path) -> None:
