@@ -30,7 +30,7 @@ def test_ratings_in_memory_are_kept_from_0_to_1() -> None:
     ("ratings", "said"),
     [
         ([5] * 120, "all ratings are 5"),
-        (["good", "bad"] * 60, "0 ratings"),
+        (["soft", "hard"] * 60, "0 ratings"),
         ([None] * 110 + [1, 5] * 5, "10 ratings"),
         ([5, 1] * 60, "1 seems to be the best"),
     ],
@@ -39,6 +39,20 @@ def test_ratings_of_no_use_are_left_out_and_said(ratings: list[object], said: st
     found = rated(ratings)
     assert found.frame.is_empty()
     assert said in found.note
+
+
+def test_what_only_has_the_name_of_a_rating_is_used_only_if_the_user_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    texts = [GOOD if number % 2 else BAD for number in range(200)]
+    for values, said in (
+        ([1, 2, 2, 1] * 50, "do not go with praise"),
+        ([2019, 2024] * 100, "no usual scale"),
+    ):
+        pl.DataFrame({"text": texts, "score": values}).write_csv(path)
+        found = find_rated(open_source([str(path)]), None, "en", 0)
+        assert found.frame.is_empty()
+        assert said in found.note
+        assert len(find_rated(open_source([str(path)]), "score", "en", 0).frame) == 200
 
 
 def test_missing_ratings_are_said() -> None:

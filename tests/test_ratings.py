@@ -22,6 +22,14 @@ from aspectra.text.ratings import find_rating_column, read_ratings
         (["−1", "+1"], [-1, 1], (-1, 1)),
         ([85.0, 40.0, float("nan")], [85, 40, None], (0, 100)),
         ([250, 900], [250, 900], (250, 900)),
+        (["5.0 out of 5 stars", "Rated 4", "4½", "5 - Excellent"], [5, 4, 4.5, 5], (1, 5)),
+        (["4/5", "5/10", "2/5"], [4, 2.5, 2], (1, 5)),
+        (["90%", "35 %", ""], [90, 35, None], (0, 100)),
+        (["A", "B+", "F", "see text"], [4, 3.3, 0, None], (0, 4)),
+        (["👍", "👎🏽", "Thumbs up"], [1, -1, 1], (-1, 1)),
+        ([True, False], [1, -1], (-1, 1)),
+        ([5, 1, 3] * 66 + [55], [5, 1, 3] * 66 + [None], (1, 5)),
+        ([-5, 5, 0], [-5, 5, 0], (-5, 5)),
     ],
 )
 def test_ratings_are_read_with_their_scale(
@@ -30,6 +38,17 @@ def test_ratings_are_read_with_their_scale(
     ratings = read_ratings(pl.Series(given))
     assert ratings.values.to_list() == values
     assert (ratings.low, ratings.high) == scale
+
+
+@pytest.mark.parametrize("cell", ["2024-05-06", "$19.99", "r00017", "I sent it back after 2 weeks", "3 days"])
+def test_a_number_inside_something_else_is_no_rating(cell: str) -> None:
+    assert read_ratings(pl.Series([cell])).values.to_list() == [None]
+
+
+def test_years_and_counts_are_on_no_usual_scale() -> None:
+    assert read_ratings(pl.Series([1, 5])).usual
+    assert not read_ratings(pl.Series([2019, 2024])).usual
+    assert not read_ratings(pl.Series([0, 153])).usual
 
 
 def test_shares_go_from_the_worst_to_the_best() -> None:

@@ -122,6 +122,18 @@ def test_impossible_dates_and_endless_ratings_are_counted_too(labelled: pl.DataF
     assert find_facts(labels).last == labelled.filter(~first)["date"].max()
 
 
+def test_ratings_are_read_as_fit_reads_them(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    number = pl.col("rating").cast(pl.Int64).cast(pl.String)
+    words = labelled.with_columns(rating=number + " out of 10")
+    labels = open_labels(rewritten(words, tmp_path / "words.parquet"))
+    assert labels.frame["rating"].to_list() == labelled["rating"].to_list()
+    assert labels.rating_unit == "point"
+    years = labelled.with_columns(rating=pl.col("rating") + 2000)
+    labels = open_labels(rewritten(years, tmp_path / "years.parquet"))
+    assert labels.columns.rating is None
+    assert ["no usual scale" in note for note in labels.notes] == [True]
+
+
 def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) -> None:
     labels = open_labels(
         rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet")
@@ -203,7 +215,7 @@ def test_a_named_column_must_be_there_and_fit(folder: Path) -> None:
         open_labels(path, ColumnNames(group="brand"))
     with pytest.raises(InputError, match=r"Column 'product' of .* has no readable dates"):
         open_labels(path, ColumnNames(date="product"))
-    with pytest.raises(InputError, match=r"Column 'product' of .* has no numbers"):
+    with pytest.raises(InputError, match=r"Column 'product' of .* has no ratings"):
         open_labels(path, ColumnNames(rating="product"))
 
 

@@ -226,6 +226,7 @@ def find_felt(labels: Labels, counts: Counts) -> Felt | None:
         felt_cells(counted.merge(0).at(shown), names, MIN_PERIOD, starts),
         changes_of(counted, labels.aspects, shown, len(periods)),
         drivers(labels.frame, labels.aspects),
+        labels.rating_unit,
     )
 
 

@@ -148,14 +148,16 @@ def overview(content: Content, charts: Mapping[str, Chart], made: Mapping[str, T
 
 
 def sentiment(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
-    if content.felt is None:
+    felt = content.felt
+    if felt is None:
         return ""
     names = ("sentiment", "drivers", "sentiment_groups", "sentiment_trend")
     parts = "".join(figure(charts.get(name), made.get(name)) for name in names)
-    claimed = [one for one in content.felt.drivers if one.claimed]
     told = [
-        f"{escape(wording.driver_sentence(one))} <small>({one.cost_low:.1f} to {one.cost_high:.1f})</small>"
-        for one in claimed
+        f"{escape(wording.driver_sentence(one, felt.rating_unit))} "
+        f"<small>({one.cost_low:.1f} to {one.cost_high:.1f})</small>"
+        for one in felt.drivers
+        if one.claimed
     ]
     return parts + sheet("What lowers the rating", told, None) + f'<p class="note">{wording.FELT_NOTE}</p>'
 

@@ -17,7 +17,7 @@ import polars as pl
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
 from aspectra.text.parquet import check_types
-from aspectra.text.ratings import RATING_NAMES
+from aspectra.text.ratings import RATING_NAMES, read_ratings
 from aspectra.text.rows import find_delimiter
 from aspectra.topicmap.gamma import PREFIX, not_review_note
 
@@ -78,6 +78,7 @@ class Labels:
     aspects: tuple[str, ...]
     columns: ColumnNames
     unit: str = "month"
+    rating_unit: str = "star"
     groups: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -221,8 +222,8 @@ def find_days(
 def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, day: pl.Expr) -> pl.DataFrame:
     rating, group = pl.lit(None, pl.Float32), pl.lit(None, pl.Categorical)
     if columns.rating:
-        number = pl.col(columns.rating).cast(pl.Float32, strict=False)
-        rating = pl.when(number.is_finite()).then(number)
+        number = rows.collect_schema()[columns.rating].is_numeric()
+        rating = pl.col(columns.rating).cast(pl.Float32 if number else pl.String, strict=False)
     if columns.group:
         group = pl.col(columns.group).cast(pl.String).cast(pl.Categorical)
     feeling, score = pl.lit(None, pl.Int8), pl.lit(None, pl.Float32)
@@ -262,13 +263,25 @@ def unreadable(labels: Labels, values: str, what: str, column: str | None) -> tu
 
 
 def with_ratings(labels: Labels, required: bool) -> Labels:
+    """Read the ratings; a column that was guessed and has none is dropped."""
     column = labels.columns.rating
-    if column and labels.frame["rating"].is_null().all():
+    if column is None:
+        return labels
+    found = read_ratings(labels.frame["rating"])
+    frame = labels.frame.with_columns(rating=found.values.cast(pl.Float32))
+    scale = f"{found.low:g} to {found.high:g}"
+    if found.values.is_null().all():
         if required:
             raise InputError(
-                f"Column {column!r} of {labels.path} has no numbers. Name another --rating-column."
+                f"Column {column!r} of {labels.path} has no ratings. Name another --rating-column."
             )
-        return replace(labels, columns=replace(labels.columns, rating=None))
+        return replace(labels, frame=frame, columns=replace(labels.columns, rating=None))
+    if not (found.usual or required):
+        note = f"Column {column!r} is not taken for ratings: {scale} is no usual scale. Else name it."
+        frame = frame.with_columns(rating=pl.lit(None, pl.Float32))
+        columns = replace(labels.columns, rating=None)
+        return replace(labels, frame=frame, columns=columns, notes=(*labels.notes, note))
+    labels = replace(labels, frame=frame, rating_unit=found.unit)
     return replace(labels, notes=labels.notes + unreadable(labels, "rating", "rating", column))
 
 

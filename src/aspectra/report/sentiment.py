@@ -20,7 +20,8 @@ from aspectra.report.stats import MIN_REVIEWS, Tally, quantile
 
 MIN_NET = 0.08
 """A smaller change of net sentiment is not worth a sentence."""
-MIN_STARS = 0.05
+MIN_COST = 0.04
+"""Of the ratings' standard deviation: a smaller cost is not worth a sentence."""
 MIN_PERIOD = 8
 """With fewer reviews a period's net sentiment is not drawn."""
 
@@ -54,7 +55,7 @@ class FeltCells:
 class Driver:
     """What an aspect does to the rating, all other aspects being equal.
 
-    `cost` is how many stars lower reviews are that complain of it, compared with reviews that do not;
+    `cost` is how much lower reviews are rated that complain of it, compared with reviews that do not;
     `gain` how many higher those that praise it. Both have intervals. `complaints` and `praises` are the
     shares of rated reviews, `claimed` tells whether the cost is beyond chance, all aspects together.
     """
@@ -80,6 +81,7 @@ class Felt:
     trend: FeltCells | None
     changes: tuple[Difference, ...]  # of net sentiment
     drivers: tuple[Driver, ...]  # the costliest first
+    rating_unit: str = "star"
 
 
 def felt_tally(frame: pl.DataFrame, n_aspects: int, n_groups: int, periods: Sequence[int]) -> Tally:
@@ -173,8 +175,9 @@ def drivers(frame: pl.DataFrame, aspects: Sequence[str]) -> tuple[Driver, ...]:
         sides[row.to_numpy()[chosen], side, column[chosen]] = 1
     flat = sides.reshape(len(reviews), -1)
     enough = flat.sum(0) >= MIN_REVIEWS
-    effects, errors = robust_regression(flat[:, enough], reviews["rating"].to_numpy())
-    return read_drivers(flat.mean(0), enough, effects, errors, aspects)
+    rating = reviews["rating"].to_numpy()
+    effects, errors = robust_regression(flat[:, enough], rating)
+    return read_drivers(flat.mean(0), enough, effects, errors, aspects, MIN_COST * float(rating.std()))
 
 
 def robust_regression(inputs: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -190,9 +193,17 @@ def robust_regression(inputs: np.ndarray, target: np.ndarray) -> tuple[np.ndarra
 
 
 def read_drivers(
-    shares: np.ndarray, enough: np.ndarray, effects: np.ndarray, errors: np.ndarray, aspects: Sequence[str]
+    shares: np.ndarray,
+    enough: np.ndarray,
+    effects: np.ndarray,
+    errors: np.ndarray,
+    aspects: Sequence[str],
+    least: float,
 ) -> tuple[Driver, ...]:
-    """Name the effects: the first half of the inputs are complaints, the second half praise."""
+    """Name the effects: the first half of the inputs are complaints, the second half praise.
+
+    A cost is claimed if it is beyond chance and not smaller than `least`.
+    """
     full, spread = np.zeros(len(shares)), np.full(len(shares), np.nan)
     full[enough], spread[enough] = effects, errors
     z, n = quantile(), len(aspects)
@@ -203,7 +214,7 @@ def read_drivers(
             continue
         cost, gain = float(-full[at]), float(full[n + at])
         wide, wider = z * float(spread[at]), z * float(spread[n + at])
-        claimed = cost > claim * float(spread[at]) and cost >= MIN_STARS
+        claimed = cost > claim * float(spread[at]) and cost >= least
         found.append(
             Driver(name, cost, cost - wide, cost + wide, gain, gain - wider, gain + wider,
                    float(shares[at]), float(shares[n + at]), claimed)

@@ -242,8 +242,9 @@ def net(value: float) -> str:
     return f"{100 * value:+.0f}".replace("-", "−")
 
 
-def stars(value: float) -> str:
-    return f"{value:.1f} star{'' if f'{value:.1f}' == '1.0' else 's'}"
+def rated(value: float, unit: str) -> str:
+    """Write 0.9 stars, or 12.4 points on other scales."""
+    return f"{value:.1f} {unit}{'' if f'{value:.1f}' == '1.0' else 's'}"
 
 
 def felt_title(felt: Felt) -> str:
@@ -268,17 +269,17 @@ def felt_trend_title(content: Content, felt: Felt) -> str:
     return soured_sentence(found[0], content) if found else "No aspect soured or improved beyond chance"
 
 
-def driver_sentence(driver: Driver) -> str:
+def driver_sentence(driver: Driver, unit: str) -> str:
     often = f"{percent(driver.complaints)} of reviews complain of it"
-    return f"{driver.aspect} costs {stars(driver.cost)} when it goes wrong; {often}"
+    return f"{driver.aspect} costs {rated(driver.cost, unit)} when it goes wrong; {often}"
 
 
-def drivers_title(drivers: Sequence[Driver]) -> str:
-    clear = [one for one in drivers if one.claimed]
+def drivers_title(felt: Felt) -> str:
+    clear = [one for one in felt.drivers if one.claimed]
     if not clear:
         return "No aspect lowers the rating beyond chance"
     weightiest = max(clear, key=lambda one: one.cost * one.complaints)
-    return driver_sentence(weightiest)
+    return driver_sentence(weightiest, felt.rating_unit)
 
 
 def felt_groups_title(content: Content, felt: Felt) -> str:
@@ -314,7 +315,7 @@ def felt_headlines(content: Content) -> list[str]:
     found = [felt_title(felt)]
     found += [soured_sentence(change, content) for change in specific(felt.changes)[:1]]
     if any(one.claimed for one in felt.drivers):
-        found.append(drivers_title(felt.drivers))
+        found.append(drivers_title(felt))
     if worst_cell(content, felt):
         found.append(felt_groups_title(content, felt))
     return found

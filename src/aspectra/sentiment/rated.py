@@ -19,7 +19,7 @@ from aspectra.errors import InputError
 from aspectra.sampling import Reservoir, keys
 from aspectra.sentiment.rules import lexicon_scores
 from aspectra.sentiment.words import WordReader
-from aspectra.text.ratings import TITLE_NAMES, find_rating_column, read_ratings, with_usual_name
+from aspectra.text.ratings import TITLE_NAMES, Ratings, find_rating_column, read_ratings, with_usual_name
 from aspectra.text.read import Source
 from aspectra.text.rows import Skipped
 from aspectra.text.segment import split_reviews
@@ -35,7 +35,9 @@ LEAST_REVIEWS = 30
 MOSTLY = 0.5
 LEAST_TO_COMPARE = 100
 """Fewer ratings cannot be said to contradict the texts."""
-AGAINST = -0.15
+AGAINST, WITH = -0.15, 0.1
+"""Correlation with the lexicon's scores up to which ratings contradict the texts, and from which on they go
+with them: a column that has the name of a rating may be a count or a number of something else."""
 COLUMNS = {"text": pl.String, "rating": pl.Float64}
 
 
@@ -138,7 +140,7 @@ def collect_rated(source: Rows, wanted: str | None, language: str, seed: int = 0
             pl.DataFrame({"text": frame[source.text_column], "title": titles, "given": given, "key": key})
         )
         seen += len(frame)
-    return judged(sample.rows(), str(column), language)
+    return judged(sample.rows(), str(column), language, named=wanted is not None)
 
 
 def as_text(frame: pl.DataFrame, column: str | None) -> pl.Series:
@@ -147,23 +149,17 @@ def as_text(frame: pl.DataFrame, column: str | None) -> pl.Series:
     return there.cast(pl.String, strict=False)
 
 
-def judged(rows: pl.DataFrame, column: str, language: str) -> RatedReviews:
+def judged(rows: pl.DataFrame, column: str, language: str, named: bool) -> RatedReviews:
     """Read the ratings of sampled reviews and decide whether they can be learnt from."""
     ratings = read_ratings(rows["given"])
     frame = rows.select("text", "title", rating=pl.Series(ratings.shares))
     frame = frame.filter(pl.col("rating").is_not_nan())
     there = len(frame) / max(1, len(rows))
     scale = f"{ratings.low:g} to {ratings.high:g}"
-    if len(frame) < LEAST_REVIEWS:
-        return RatedReviews(
-            NONE.frame, column, unused(column, f"it has {len(frame)} ratings that can be read")
-        )
-    if ratings.values.n_unique() - (ratings.values.null_count() > 0) < 2:
-        value = ratings.values.drop_nulls()[0]
-        return RatedReviews(NONE.frame, column, unused(column, f"all ratings are {value:g}"))
-    if agreement(frame, language) < AGAINST:
-        why = f"low ratings go with praise, so {ratings.low:g} seems to be the best"
-        return RatedReviews(NONE.frame, column, unused(column, why))
+    why = why_unused(ratings, frame, language, named)
+    if why:
+        note = f"The ratings in column {column!r} are not used for sentiment: {why}."
+        return RatedReviews(NONE.frame, column, note)
     note = f"Sentiment is learnt from the ratings in column {column!r} ({scale}), too."
     if there < MOSTLY:
         note += f" Only {there:.0%} of the reviews have one."
@@ -172,7 +168,7 @@ def judged(rows: pl.DataFrame, column: str, language: str) -> RatedReviews:
         frame.select("rating", text="title").select("text", "rating"),
     )
     titles = titles.filter(pl.col("text").str.strip_chars() != "")
-    if agreement(titles, language) < TELLS:
+    if (agreement(titles, language) or 0) < TELLS:
         return RatedReviews(both_sides(texts, MOST_REVIEWS), column, note)
     kept = pl.concat([both_sides(texts, MOST_REVIEWS // 2), both_sides(titles, MOST_TITLES)])
     return RatedReviews(kept, column, f"{note} Titles count as reviews.")
@@ -186,14 +182,26 @@ def both_sides(frame: pl.DataFrame, most: int) -> pl.DataFrame:
     return pl.concat([low, middle, high])
 
 
-def unused(column: str, why: str) -> str:
-    return f"The ratings in column {column!r} are not used for sentiment: {why}."
+def why_unused(ratings: Ratings, frame: pl.DataFrame, language: str, named: bool) -> str:
+    """Say why ratings cannot be learnt from, or nothing; `named`: the user says that they are ratings."""
+    if len(frame) < LEAST_REVIEWS:
+        return f"it has {len(frame)} ratings that can be read"
+    if frame["rating"].n_unique() < 2:
+        return f"all ratings are {ratings.values.drop_nulls()[0]:g}"
+    if not (ratings.usual or named):
+        return f"{ratings.low:g} to {ratings.high:g} is no usual scale. If it is one, name --rating-column"
+    agrees = agreement(frame, language)
+    if agrees is not None and agrees < AGAINST:
+        return f"low ratings go with praise, so {ratings.low:g} seems to be the best"
+    if agrees is not None and agrees < WITH and not named:
+        return "high ones do not go with praise. If they are ratings, name --rating-column"
+    return ""
 
 
-def agreement(frame: pl.DataFrame, language: str) -> float:
-    """Return the correlation of the lexicon's scores and the ratings; 0 if there is too little to tell."""
+def agreement(frame: pl.DataFrame, language: str) -> float | None:
+    """Return the correlation of the lexicon's scores and the ratings; None if there is too little to tell."""
     scores = lexicon_scores(WordReader(language).read(frame["text"]))
     ratings = frame["rating"].to_numpy()
     if len(frame) < LEAST_TO_COMPARE or scores.std() == 0 or ratings.std() == 0:
-        return 0.0
+        return None
     return float(np.corrcoef(scores, ratings)[0, 1])

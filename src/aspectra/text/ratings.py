@@ -1,7 +1,8 @@
-"""Ratings as people write them → numbers: 4, "4,5", "5 out of 5", "8/10", "★★★★☆"; and which column has them.
+"""Ratings as people write them → numbers: 4, "5 out of 5", "★★★★☆", 👍, "B+"; and which column has them.
 
-The scale is taken from the ratings ("out of 10") or else from the values: the smallest usual scale that holds
-them. What cannot be read is null, never a guess.
+A rating is the whole cell: a date, a price or a sentence with a number in it is none. The scale is taken from
+the ratings ("out of 10") or else from the values: the smallest usual scale that holds them. What cannot be
+read is null, never a guess.
 """
 
 from __future__ import annotations
@@ -21,10 +22,29 @@ RATING_NAMES = (
 TITLE_NAMES = ("reviewtitle", "title", "headline", "summary", "subject")
 """Names of columns of ratings and of reviews' titles, likeliest first; compared without case, spaces and
 punctuation."""
-SCALES = ((-1.0, 1.0), (0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
-NUMBER = r"([-−+]?\d+(?:[.,]\d+)?)"
-OF_HOW_MANY = r"(?:/|out of|von|sur|de|of)\s*(\d+)"
-FULL_STAR, HALF_STAR, EMPTY_STAR = "[★⭐🌟]", "[½⯨⯪]", "[☆✩]"
+SCALES = (
+    (-1.0, 1.0), (0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (1.0, 10.0), (0.0, 10.0), (-5.0, 5.0), (0.0, 100.0),
+)  # fmt: skip
+MOST = 0.99
+"""Of the ratings so many decide on the scale, if a wrong one would make it more than twice as long."""
+STAR_WORDS = r"(?:stars?|sterne?n?|étoiles?|points?|pts)"
+NUMBER = (
+    rf"^(?:rated|rating|score)?:?\s*([-−+]?\d+(?:[.,]\d+)?)(\s*½|\s+1/2)?\s*{STAR_WORDS}?"
+    rf"\s*(?:(?:/|out of|von|sur|de|of)\s*(\d+)|(%))?\s*{STAR_WORDS}?\.?(?:\s*[-–:(]\s*\p{{L}}.*)?$"
+)
+STARS = r"^[★⭐🌟½⯨⯪☆✩\s\x{FE0F}]*[★⭐🌟☆✩][★⭐🌟½⯨⯪☆✩\s\x{FE0F}]*$"
+FULL_STAR, HALF_STAR = "[★⭐🌟]", "[½⯨⯪]"
+GRADE = r"^([a-f])([-−+]?)$"
+GRADES = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 0.0, "f": 0.0}
+VERDICTS = {
+    word: value
+    for value, words in (
+        (1.0, "👍|up|thumbs up|yes|true|positive|pos|like|liked|good|recommended"),
+        (0.0, "neutral|ok|mixed"),
+        (-1.0, "👎|down|thumbs down|no|false|negative|neg|dislike|disliked|bad|not recommended"),
+    )
+    for word in words.split("|")
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +54,16 @@ class Ratings:
     values: pl.Series  # Float64
     low: float
     high: float
+
+    @property
+    def usual(self) -> bool:
+        """Whether people rate on such a scale; a year, a price or a count is on none."""
+        return self.low >= -5 and self.high <= 100
+
+    @property
+    def unit(self) -> str:
+        """What one more is called: star or point."""
+        return "star" if self.high == 5 and self.low >= 0 else "point"
 
     @property
     def shares(self) -> np.ndarray:
@@ -60,39 +90,84 @@ def with_usual_name(names: Sequence[str], usual: Sequence[str]) -> str | None:
 
 
 def read_ratings(column: pl.Series) -> Ratings:
-    """Read a column of ratings, numbers or text."""
-    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
-        values = column.cast(pl.Float64).fill_nan(None)
-        return Ratings(values, *find_scale(values))
-    text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-    number = as_number(text.str.extract(NUMBER))
-    whole = text.str.extract(rf"{NUMBER}\s*{OF_HOW_MANY}", 2).cast(pl.Float64, strict=False)
-    stars = text.str.count_matches(FULL_STAR) + 0.5 * text.str.count_matches(HALF_STAR)
-    drawn = text.str.contains(FULL_STAR) | text.str.contains(EMPTY_STAR)
-    values = pl.DataFrame({"n": number, "s": stars, "d": drawn & number.is_null()}).select(
-        pl.when("d").then("s").otherwise("n").cast(pl.Float64).alias("rating")
-    )["rating"]
+    """Read a column of ratings, numbers or text; what lies outside of its scale is null."""
+    if column.dtype.is_numeric():
+        values, whole, bottom = column.cast(pl.Float64), None, None
+    else:
+        values, whole, bottom = read_texts(column.cast(pl.String))
+    values = pl.select(pl.when(values.is_finite()).then(values).alias("rating"))["rating"]
     low, high = find_scale(values)
-    there = values.drop_nulls().to_numpy()
-    bottom = 0.0 if len(there) and there.min() < 1 else 1.0
-    if whole.drop_nulls().n_unique() == 1 and whole.null_count() < len(whole) / 2:
-        low, high = bottom, max(float(whole.drop_nulls()[0]), float(there.max()))
-    elif drawn.sum() > len(drawn) / 2:
-        low, high = bottom, max(5.0, high)
-    return Ratings(values, low, high)
+    if whole is not None and (values.is_empty() or values.max() <= whole):  # type: ignore[operator]
+        there = values.drop_nulls().to_numpy()
+        least = 0.0 if whole > 10 or (len(there) and there.min() < 1) else 1.0
+        low, high = least if bottom is None else bottom, whole
+    kept = pl.select(pl.when(values.is_between(low, high)).then(values).alias("rating"))["rating"]
+    return Ratings(kept, low, high)
 
 
-def as_number(text: pl.Series) -> pl.Series:
-    plain = text.str.replace(",", ".", literal=True).str.replace("−", "-", literal=True)
-    return plain.cast(pl.Float64, strict=False)
+def read_texts(column: pl.Series) -> tuple[pl.Series, float | None, float | None]:
+    """Return the numbers that texts stand for, and the top and bottom of their scale where they tell it.
+
+    Of numbers and stars, grades and verdicts, the kind that most of the texts are counts, no other.
+    """
+    text = column.str.strip_chars().str.to_lowercase()
+    kinds = text.unique()
+    plain = kinds.str.replace_all(r"[\x{FE0F}\x{1F3FB}-\x{1F3FF}_]", " ").str.strip_chars()
+    number, whole = read_numbers(kinds)
+    letter = kinds.str.extract(GRADE, 1).replace_strict(GRADES, default=None, return_dtype=pl.Float64)
+    sign = kinds.str.extract(GRADE, 2)
+    step = sign.replace_strict({"+": 0.3, "-": -0.3, "−": -0.3}, default=0.0, return_dtype=pl.Float64)
+    grade = (letter + step).clip(0, 4)
+    verdict = plain.replace_strict(VERDICTS, default=None, return_dtype=pl.Float64)
+    read = pl.DataFrame([
+        kinds.alias("text"), number.alias("number"), whole.alias("whole"), grade.alias("grade"),
+        verdict.alias("verdict"),
+    ])  # fmt: skip
+    all_ = text.alias("text").to_frame().join(read, on="text", how="left", maintain_order="left")
+    counts = {name: len(all_) - all_[name].null_count() for name in ("number", "grade", "verdict")}
+    best = max(counts, key=lambda name: counts[name])
+    if best != "number":
+        return all_[best], *((4.0, 0.0) if best == "grade" else (1.0, -1.0))
+    given = all_["whole"].drop_nulls()
+    if len(given) < counts["number"] / 2 or not len(given):
+        return all_["number"], None, None
+    top = float(given.mode().max())  # type: ignore[arg-type]
+    return all_.select(pl.col("number") * top / pl.col("whole").fill_null(top)).to_series(), top, None
+
+
+def read_numbers(text: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return what numbers and drawn stars say, and out of how many where they tell it."""
+    parts = text.str.extract_groups(NUMBER).struct.unnest()
+    number = parts["1"].str.replace(",", ".", literal=True).str.replace("−", "-", literal=True)
+    number = number.cast(pl.Float64, strict=False) + 0.5 * parts["2"].is_not_null()
+    stars = text.str.count_matches(FULL_STAR) + 0.5 * text.str.count_matches(HALF_STAR)
+    whole = parts["3"].cast(pl.Float64, strict=False)
+    frame = pl.DataFrame({"n": number, "w": whole, "p": parts["4"].is_not_null(), "s": stars})
+    frame = frame.with_columns(d=text.str.contains(STARS).fill_null(False))
+    read = frame.select(
+        number=pl.when("d").then("s").otherwise("n"),
+        whole=pl.when("d")
+        .then(pl.max_horizontal("s", 5.0))
+        .when("p")
+        .then(100.0)
+        .when(pl.col("w") > 0)
+        .then("w"),
+    )
+    return read["number"], read["whole"]
 
 
 def find_scale(values: pl.Series) -> tuple[float, float]:
     """Return the smallest usual scale that holds all values, or else the least and the greatest of them."""
-    there = values.drop_nulls().to_numpy()
+    there = np.sort(values.drop_nulls().to_numpy())
     if not len(there):
         return 1.0, 5.0
-    least, most = float(there.min()), float(there.max())
+    low, high = scale_of(float(there[0]), float(there[-1]))
+    spare = round(len(there) * (1 - MOST) / 2)
+    usual = scale_of(float(there[spare]), float(there[len(there) - 1 - spare]))
+    return usual if usual in SCALES and high - low > 2 * (usual[1] - usual[0]) + 1 else (low, high)
+
+
+def scale_of(least: float, most: float) -> tuple[float, float]:
     for low, high in SCALES:
         if low <= least and most <= high and (low >= 0 or least < 0):
             return low, high

@@ -51,14 +51,14 @@ def drivers_chart(content: Content) -> Chart | None:
     values = [
         {
             "aspect": one.aspect, "often": one.complaints, "cost": one.cost, "low": one.cost_low,
-            "high": one.cost_high, "complaints": percent(one.complaints), "stars": f"{one.cost:.2f}",
+            "high": one.cost_high, "complaints": percent(one.complaints), "costs": f"{one.cost:.2f}",
             "praise adds": f"{one.gain:.2f}", "colour": ORANGE if one.claimed else GREY,
         }
         for one in felt.drivers[:MOST_ROWS]
     ]  # fmt: skip
     x = vega.number("often", "share of reviews that complain of it", vega.PERCENT, domainMin=0)
     y = vega.number("cost", f"{content.columns.rating} lost when it goes wrong", {"tickCount": 5})
-    tips = ("aspect", "complaints", "stars", "praise adds")
+    tips = ("aspect", "complaints", "costs", "praise adds")
     bounds = vega.layer(
         "rule", {"strokeWidth": 1.6, "opacity": 0.6}, x=x, y={**y, "field": "low"}, y2={"field": "high"},
         color=OWN_COLOUR,
@@ -70,7 +70,7 @@ def drivers_chart(content: Content) -> Chart | None:
         "Each point is an aspect, adjusted for the others, with 95\u202f% intervals. Orange: beyond chance. "
         "The upper right costs most."
     )
-    return Chart("drivers", wording.drivers_title(felt.drivers), subtitle, (spec,))
+    return Chart("drivers", wording.drivers_title(felt), subtitle, (spec,))
 
 
 def felt_groups_chart(content: Content) -> Chart | None:
