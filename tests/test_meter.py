@@ -87,6 +87,21 @@ def test_stages_are_lines_that_fit_80_columns_and_what_was_never_told_leaves_not
     assert len(meter.stream.lines()) == 3
 
 
+def test_a_slow_start_does_not_announce_hours(clock: Clock) -> None:
+    meter = Meter(Screen(False), clock)
+    meter.begin("Learning word vectors")
+    clock.seconds = 80.0
+    meter.update(0.016)
+    meter.draw()
+    assert "left" not in meter.stream.getvalue()
+    for second in range(90, 120, 10):
+        clock.seconds = float(second)
+        meter.update(0.016 + (second - 80) / 40)
+        meter.draw()
+    assert meter.stream.lines()[1].endswith("27 %  0:29 left")
+    assert "will take" not in meter.stream.getvalue()
+
+
 def test_the_line_moves_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aspectra.cli.meter.REDRAWN", 0.01)
     drawn = []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from conftest import SMALL
 
 from aspectra import disk, load, rundir, update
 from aspectra.corpus import Ragged
@@ -127,6 +128,23 @@ def test_it_says_when_to_fit_again(own_run: Path, sample: Sample, reviews: pl.Da
     assert update(own_run, small).refit == ()
     (why,) = update(own_run, large).refit
     assert "added since the fit" in why
+
+
+def test_two_reviews_with_unknown_words_are_no_reason_to_fit_again(own_run: Path) -> None:
+    assert update(own_run, ["My flumph quibbled the zorgle.", "A glorp wibbled."]).refit == ()
+
+
+def test_the_fit_that_it_advises_has_all_files_and_settings_of_the_run(
+    own_run: Path, sample: Sample, tmp_path: Path, aspectra: Callable[..., Any]
+) -> None:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    sample.reviews.head(10).with_columns(pl.col("text") + " So it is.").write_csv(first)
+    sample.reviews.with_columns(pl.col("text") + " Bought again.").write_csv(second)
+    aspectra("update", own_run, first)
+    said = aspectra("update", own_run, second).err
+    advice = next(line for line in said.splitlines() if line.startswith("  aspectra fit "))
+    assert f" {first} {second} --run {own_run}-new " in advice
+    assert f" --n-topics {SMALL['n_topics']} " in advice
 
 
 def test_reviews_in_another_language_teach_nothing(own_run: Path) -> None:

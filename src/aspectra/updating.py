@@ -35,7 +35,7 @@ SHOWN = 8
 GROWN, LEAST = 2.0, 0.01
 """A topic has grown if its share is so many times the earlier one, and at least so large."""
 ENOUGH = 500
-"""Fewer new segments do not tell whether topics grew."""
+"""Fewer new segments do not tell whether topics or unknown words grew."""
 MANY_UNKNOWN = 1.5
 """Fit again if the share of unknown words is so many times the earlier one,"""
 MOVED = 0.2
@@ -172,12 +172,17 @@ def given_before(run: RunDir, fitted: Fitted) -> set[str]:
     return {fitted.fingerprints["prepare"], *marks}
 
 
+def files_of(run: RunDir) -> list[str]:
+    """Return the files of reviews that the fit and the updates were given, as far as they are known."""
+    updates = run.manifest().get("updates", [])
+    return [*rundir.inputs_of(run.path), *(file for one in updates for file in one["files"])]
+
+
 def seen_ids(run: RunDir, source: Reviews) -> tuple[pl.Series | None, tuple[str, ...]]:
     """Return the ids of all reviews of the run, read from its files; None and a note if they cannot be."""
     if not isinstance(source, Source) or source.id_column is None:
         return None, ()
-    files = rundir.inputs_of(run.path)
-    files += [file for one in run.manifest().get("updates", []) for file in one["files"]]
+    files = files_of(run)
     try:
         if not files:
             raise InputError("The run does not say which files it was made of.")
@@ -333,7 +338,7 @@ def risen_words(
 def reasons(found: Update, moved: float, fitted: int, added: int) -> Iterator[str]:
     """Say why it is time to fit again."""
     before, now = found.unknown_words
-    if now > MANY_UNKNOWN * before:
+    if found.segments >= ENOUGH and now > MANY_UNKNOWN * before:
         yield f"{now:.1%} of the words of the new reviews are unknown, of the earlier ones {before:.1%}."
     if moved > MOVED:
         yield f"{moved:.0%} of the segments went to other topics."

@@ -18,6 +18,8 @@ REDRAWN, LOGGED = 0.25, 10.0
 """Seconds between two lines, on a terminal and in a log."""
 LONG, FIRST_GUESS, FIRST_SHARE = 120.0, 3.0, 0.01
 """Work of more seconds is announced, after so many seconds and so much of it: the first steps are slow."""
+TOLD_ONCE = 0.1
+"""A share that was told only once, and is smaller, says nothing about the time left."""
 BAR = 20
 
 
@@ -38,7 +40,9 @@ class Work:
         since, before = self.first or (self.start, 0.0)
         if self.share <= before:  # told only once: all the time counts
             since, before = self.start, 0.0
-        if not self.share or now <= since:
+            if self.share < TOLD_ONCE:
+                return None
+        if now <= since:
             return None
         return (1 - self.share) * (now - since) / (self.share - before)
 

@@ -12,6 +12,9 @@ import typer
 
 from aspectra import rundir
 from aspectra.cli import show
+from aspectra.cli.settings import changed_options
+from aspectra.config import FitConfig
+from aspectra.rundir import RunDir
 
 if TYPE_CHECKING:
     from aspectra.updating import Update
@@ -106,10 +109,13 @@ def counted(words: Mapping[str, int]) -> str:
 def what_next(run: Path, files: list[str], found: Update) -> Iterator[str]:
     """Say whether to fit again, and what to type."""
     if found.refit:
-        new = f"{run}-new"
-        everything = [*(rundir.inputs_of(run) or ["reviews.csv"]), *files]
+        from aspectra.updating import files_of
+
+        new, home = f"{run}-new", RunDir(run)
+        everything = list(dict.fromkeys(files_of(home))) or ["reviews.csv", *files]
+        same = changed_options(FitConfig.from_dict(home.config()))
         yield f"Time to fit again: {' '.join(found.refit)}"
-        yield f"  {shlex.join(['aspectra', 'fit', *everything, '--run', new])}"
+        yield f"  {shlex.join(['aspectra', 'fit', *everything, '--run', new, *same])}"
         yield f"  {shlex.join(['aspectra', 'map', new, '--from', str(run)])}"
     else:
         yield "No need to fit again."
