@@ -45,7 +45,7 @@ bench: install
 
 site: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "Open site/index.html"
+	@echo "Open site/index.html; with the search: $(BIN)/python -m http.server -d site --bind 127.0.0.1"
 
 # Long: aspectra under attack; CHAOS="--scale 0.1 --only files" is a part of it.
 chaos: install

@@ -1,27 +1,33 @@
-"""The terminal recording in the README: runs the demo and draws what it prints, line by line, as SVG.
+"""The pictures of the README and the sample report: runs the demo, a student and a report, and shows them.
 
-    python benchmarks/record.py docs/images/demo.svg
+    python benchmarks/record.py docs
 
-The picture is text with CSS animation: small, sharp, light or dark by itself, and without a script.
-Waiting is shortened, so that it lasts about half a minute whatever the machine.
+The recording of the terminal, `images/demo.svg`, is text with CSS animation: small, sharp, light or dark by
+itself, and without a script. Waiting is shortened, so that it lasts about half a minute whatever the machine.
+`sample-report.html`, `images/report.png` and `images/studio.png` are made of the demo's run, in Chromium.
 """
 
 from __future__ import annotations
 
 import html
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 ROOT = Path(__file__).resolve().parents[1]
+ASPECTRA = str(Path(sys.executable).with_name("aspectra"))
 SECONDS = 26.0
 """How long the lines take to appear; then the picture stays."""
+ACCEPTED = 9
+"""So many suggestions are accepted in the picture of the mapping page."""
 COLUMNS, WIDTH, HEIGHT = 96, 8.4, 19
 LEFT_OUT = re.compile(
     r"Reading the text|Next: |See the topics|Model: |.*this will take|.* left$|.* … [\d:]+$"
@@ -38,11 +44,10 @@ text { fill: var(--ink); white-space: pre; font: 14px ui-monospace, Menlo, Conso
 """
 
 
-def demo_lines() -> list[str]:
-    """Return what `make demo` prints."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = f"sh {ROOT / 'docs' / 'demo.sh'} '{Path(sys.executable).with_name('aspectra')}' 2>&1"
-        done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=True)
+def demo_lines(folder: Path) -> list[str]:
+    """Run `make demo` in a folder; return what it prints."""
+    command = f"sh {ROOT / 'docs' / 'demo.sh'} '{ASPECTRA}' 2>&1"
+    done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
@@ -73,11 +78,63 @@ def draw(lines: list[str]) -> str:
     )
 
 
-def main(output: Annotated[Path, typer.Argument(help="The picture to write.")]) -> None:
-    """Run the demo and draw it."""
-    lines = cleaned(demo_lines())
-    output.write_text(draw(lines), encoding="utf-8")
-    print(f"{output}: {len(lines)} lines.")
+def write_report(folder: Path, report: Path) -> None:
+    """Label the demo's reviews with a student and write the report about that."""
+    for command in (
+        "map accept demo/run",
+        "distill demo/run",
+        "label demo/run demo/reviews.csv -o demo/student.parquet",
+        "report demo/run demo/student.parquet --gold demo/test.jsonl -o demo/student.html --title",
+    ):
+        title = ["What buyers say about espresso machines"] if command.endswith("--title") else []
+        subprocess.run([ASPECTRA, *command.split(), *title], cwd=folder, check=True)
+    shutil.copy(folder / "demo/student.html", report)
+
+
+def show_report(browser: Any, report: Path, picture: Path) -> None:
+    page = browser.new_page(viewport={"width": 1120, "height": 1630})
+    page.goto(report.resolve().as_uri())
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=picture)
+
+
+def show_mapping(browser: Any, folder: Path, picture: Path) -> None:
+    """Accept a few suggestions on the mapping page and try a sentence."""
+    command = [ASPECTRA, "map", "demo/run", "--dev", "demo/dev.jsonl", "--annotator", "Ada", "--page"]
+    variables = {**os.environ, "BROWSER": "true"}  # the page is opened below, not by the command
+    with subprocess.Popen(
+        command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout
+        address = next(found[0] for line in process.stdout if (found := re.search(r"http://\S+", line)))
+        page = browser.new_page(viewport={"width": 1440, "height": 900}, device_scale_factor=1.5)
+        page.goto(address)
+        page.wait_for_selector("#card .segment")
+        for _ in range(ACCEPTED):
+            page.keyboard.press("s")
+            page.wait_for_timeout(500)
+        page.keyboard.press("t")
+        page.keyboard.type("The grinder is loud but the espresso is great")
+        page.wait_for_timeout(2000)
+        page.screenshot(path=picture)
+        process.terminate()
+
+
+def main(docs: Annotated[Path, typer.Argument(help="The folder of the docs.")]) -> None:
+    """Make the pictures and the sample report again."""
+    from playwright.sync_api import sync_playwright
+
+    images = docs / "images"
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        lines = cleaned(demo_lines(folder))
+        (images / "demo.svg").write_text(draw(lines), encoding="utf-8")
+        write_report(folder, docs / "sample-report.html")
+        path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        show_report(browser, docs / "sample-report.html", images / "report.png")
+        show_mapping(browser, folder, images / "studio.png")
+        browser.close()
 
 
 if __name__ == "__main__":
