@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -29,6 +29,8 @@ def as_series(texts: Any) -> pl.Series:
         if texts.dtype not in (pl.String, pl.Null):
             raise InputError(f"The texts must be str, got {texts.dtype}.")
         return texts.cast(pl.String)
+    if isinstance(texts, Mapping) or not isinstance(texts, Iterable):
+        raise InputError(f"Give a list of texts or a table, not {type(texts).__name__}.")
     return pl.Series("text", [as_text(value) for value in texts], dtype=pl.String)
 
 
@@ -36,6 +38,8 @@ def as_table(reviews: Any, text_column: str | None = None) -> tuple[pl.DataFrame
     """Return a table's other columns, if a table was given, and its texts."""
     if not hasattr(reviews, "columns"):
         return None, as_series(reviews)
+    if not isinstance(reviews, pl.DataFrame):
+        reviews = with_index(reviews)
     names = list(reviews.columns)
     if text_column is None:
         usual = {"".join(filter(str.isalnum, str(name).lower())): name for name in reversed(names)}
@@ -44,8 +48,31 @@ def as_table(reviews: Any, text_column: str | None = None) -> tuple[pl.DataFrame
         found = "no column with a usual name" if text_column is None else f"no column {text_column!r}"
         raise InputError(f"The table has {found}; it has {', '.join(map(str, names))}. Name text_column.")
     texts = as_series(reviews[text_column])
-    frame = reviews if isinstance(reviews, pl.DataFrame) else pl.from_pandas(reviews)
-    return frame.drop(text_column), texts
+    rest = (
+        reviews.drop([text_column])
+        if isinstance(reviews, pl.DataFrame)
+        else from_pandas(reviews, text_column)
+    )
+    return rest, texts
+
+
+def with_index(table: Any) -> Any:
+    """Return a pandas table whose index, if it has a name, is a column."""
+    names = [name for name in table.index.names if name is not None and name not in table.columns]
+    return table.reset_index(level=names) if names else table
+
+
+def from_pandas(table: Any, text_column: str) -> pl.DataFrame:
+    """Return the other columns of a pandas table."""
+    from pyarrow.lib import ArrowException
+
+    try:
+        return pl.from_pandas(table.drop(columns=[text_column]))
+    except ArrowException as error:
+        raise InputError(
+            f"A column of the table mixes kinds of values: {error}. "
+            "Convert it first: table[name].astype(str)."
+        ) from error
 
 
 def like(frame: pl.DataFrame, given: Any) -> Any:
