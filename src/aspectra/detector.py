@@ -195,7 +195,7 @@ class AspectDetector(BaseEstimator):
         if dev:
             labelled = LabelledSegments(self.topic_probabilities(pl.Series(dev.texts)), dev.aspects)
         else:
-            loaded, note = find_encoder(encoder)
+            loaded, note = find_encoder(encoder, self.language)
             sample = self.fitted_.names_sample(loaded, progress_of("features", progress))
         found = suggest(self.topics_, wanted, sample, labelled, self.seed, choices=choices)
         self.suggested_ = found if not note else replace(found, notes=(note, *found.notes))

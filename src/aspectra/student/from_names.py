@@ -46,7 +46,7 @@ def train_linear(
 ) -> LinearStudent:
     """Make a linear student; `aspects` say more of the map's aspects than their names."""
     card, topic_map = Card.new(fitted, config), fitted.the_map()
-    encoder, lost = find_encoder(config.encoder, config.longest)
+    encoder, lost = find_encoder(config.encoder, fitted.config.language, config.longest)
     sample = fitted.names_sample(encoder, progress_of("features", progress), config.n_segments)
     progress("head", 0.0)
     wanted, notes = learnable(described(topic_map.aspects, aspects), sample, topic_map, labels)

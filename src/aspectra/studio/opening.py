@@ -63,7 +63,7 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     @lru_cache(1)
     def sample() -> NamesSample:
         nonlocal note
-        encoder, note = find_encoder(opening.encoder)
+        encoder, note = find_encoder(opening.encoder, detector.language)
         return detector.fitted_.names_sample(encoder, progress)
 
     if not (learnt_from or opening.read_only):

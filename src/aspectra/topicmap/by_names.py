@@ -126,10 +126,13 @@ def is_known(word: str, n_pieces: int) -> bool:
     return n_pieces == 1 or len(word) >= KNOWN * n_pieces
 
 
-def find_encoder(name: str, longest: int = 64) -> tuple[Encoder | None, str]:
-    """Load an encoder; without the bundled one go on with words alone, and say what is lost."""
+def find_encoder(name: str, language: str, longest: int = 64) -> tuple[Encoder | None, str]:
+    """Load an encoder; if the bundled one is missing or foreign, go on with words alone and say so."""
     if name == WORDS_ONLY:
         return None, ""
+    foreign = foreign_encoder(name, language)
+    if foreign:
+        return None, f"{foreign} Until then only words are compared."
     from aspectra.encoder.pretrained import load_encoder
 
     try:
@@ -138,6 +141,16 @@ def find_encoder(name: str, longest: int = 64) -> tuple[Encoder | None, str]:
         if name != BUNDLED:
             raise
         return None, f"{error} Until then only words are compared: about 7 of 100 segments more are wrong."
+
+
+def foreign_encoder(name: str, language: str) -> str:
+    """Say that an encoder does not know the language of the reviews; "" if it may know it."""
+    if name != BUNDLED or language == "en":
+        return ""
+    return (
+        f"The bundled encoder knows English only, and the reviews are in {language!r}. "
+        "Name one that knows their language: --encoder NAME."
+    )
 
 
 def suggest_by_names(

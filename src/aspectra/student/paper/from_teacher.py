@@ -19,7 +19,7 @@ from torch import Tensor
 from aspectra.config import StudentConfig
 from aspectra.encoder.features import Features
 from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
-from aspectra.errors import RunError
+from aspectra.errors import InputError, RunError
 from aspectra.fitting import Fitted
 from aspectra.loop import differentiate, optimise, torch_threads
 from aspectra.progress import Progress, StageProgress, progress_of, quiet
@@ -28,6 +28,7 @@ from aspectra.student.card import Card
 from aspectra.student.paper.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
 from aspectra.student.paper.model import Head, Student, cross_entropy, falling
 from aspectra.student.paper.training_set import TrainingSet, make_training_set
+from aspectra.topicmap.by_names import foreign_encoder
 
 
 def train_attention(
@@ -39,6 +40,9 @@ def train_attention(
     progress: Progress = quiet,
 ) -> Student:
     """Make a student; hidden states are kept in `home`, the student itself is not written."""
+    foreign = foreign_encoder(config.encoder, fitted.config.language)
+    if foreign:
+        raise InputError(f"{foreign} Until then the run keeps to its teacher.")
     card, encoder = Card.new(fitted, config), load_encoder(config.encoder, config.longest)
     card = replace(card, encoder_fingerprint=encoder.fingerprint)
     known = {
