@@ -11,7 +11,15 @@ from aspectra import sample
 from aspectra.report import wording
 from aspectra.report.content import Content
 from aspectra.report.pictures.felt_charts import MAKERS
-from aspectra.report.sentiment import changes_of, drivers, feelings, felt_cells, felt_tally, robust_regression
+from aspectra.report.sentiment import (
+    changes_of,
+    drivers,
+    feelings,
+    felt_cells,
+    felt_tally,
+    robust_regression,
+    worse_groups,
+)
 from aspectra.report.workbook import felt_tables
 
 ASPECTS = ("Lid", "Taste", "General")
@@ -51,6 +59,15 @@ def test_a_souring_aspect_is_found_with_its_moment_and_nothing_else() -> None:
     changes = changes_of(felt_tally(FRAME, 3, 2, range(6)), ASPECTS, range(6), 6)
     assert [(one.name, one.at) for one in changes] == [("Lid", 3)]
     assert changes[0].after < changes[0].before
+
+
+def test_the_worse_group_is_found_with_its_aspect_and_nothing_by_chance() -> None:
+    assert worse_groups(felt_tally(FRAME, 3, 2, range(6)).merge(1), ASPECTS) == ()
+    worse = (pl.col("group") == 1) & (pl.col("aspect") == "Taste")
+    planted_group = FRAME.with_columns(feeling=pl.when(worse).then(-1).otherwise("feeling").cast(pl.Int8))
+    found = worse_groups(felt_tally(planted_group, 3, 2, range(6)).merge(1), ASPECTS)
+    assert [(one.name, one.at) for one in found] == [("Taste", 1)]
+    assert found[0].after == pytest.approx(-1)
 
 
 def test_drivers_find_a_planted_effect_adjusted_for_the_others() -> None:

@@ -43,3 +43,9 @@ def test_numbers_are_written_for_people() -> None:
     assert wording.percent(0.0001) == "under 0.1\u202f%"
     assert wording.signed(-0.25) == "−0.25"
     assert (wording.count(1_988_769), wording.count(700)) == ("1.99 million", "700")
+
+
+def test_topics_with_the_same_first_words_get_different_names() -> None:
+    calls = [("call", "service", "day", "hour"), ("call", "service", "day", "week")]
+    names = wording.distinct_names([*calls, ("price", "pay", "cheap")])
+    assert names == ["call, service, day, hour", "call, service, day, week", "price, pay, cheap"]

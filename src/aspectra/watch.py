@@ -21,7 +21,7 @@ from aspectra.report.evidence import read_rows
 from aspectra.report.read import Labels, open_labels
 from aspectra.report.sentiment import felt_tally, net_interval
 from aspectra.report.stats import Tally, tally
-from aspectra.report.wording import net, percent
+from aspectra.report.wording import distinct_names, net, percent
 from aspectra.topics import Topics, varied
 
 QUOTES = 3
@@ -97,7 +97,7 @@ def find_news(earlier: Labels, later: Labels, topics: Topics, free: Sequence[int
             before, after = float(one.share[at]), float(two.share[at])
             kind = "soured" if after < before else "improved"
             news.append(News(kind, aspects[at], before, after, float(low[at]), float(high[at])))
-    names = [", ".join(item.keywords[:3]) for item in topics.items]
+    names = distinct_names([item.keywords for item in topics.items])
     grown = compared(counts(earlier, "topic", len(names)), counts(later, "topic", len(names)), names, n)
     kept = {names[topic] for topic in free}
     return news + [
@@ -130,7 +130,8 @@ def compared(before: Tally, after: Tally, names: Sequence[str], comparisons: int
 
 def with_quotes(news: Sequence[News], labels: Labels, topics: Topics) -> Iterator[News]:
     """Add segments of the new file: the most negative where something soured, else the most certain."""
-    number = {", ".join(item.keywords[:3]): item.id for item in topics.items}
+    names = distinct_names([item.keywords for item in topics.items])
+    number = {name: item.id for name, item in zip(names, topics.items, strict=True)}
     for one in news:
         mine = pl.col("topic") == number[one.name] if one.kind == "appeared" else pl.col("aspect") == one.name
         by = {"soured": pl.col("score"), "improved": -pl.col("score")}.get(one.kind, -pl.col("probability"))

@@ -113,13 +113,15 @@ def find_changes(
     return sorted(found, key=lambda change: -change.effect)
 
 
-def find_contrasts(counted: Tally, names: Sequence[str]) -> list[Difference]:
+def find_contrasts(
+    counted: Tally, names: Sequence[str], interval: Interval = difference_interval
+) -> list[Difference]:
     """Find where one group's share of a class (groups × classes) differs from that of all other groups."""
     n_groups = counted.mentions.shape[0]
     if n_groups < 2:
         return []
     others = counted.merge(0).at(np.newaxis).minus(counted)
-    low, high, claimed = difference_interval(others, counted, n_groups * len(names))
+    low, high, claimed = interval(others, counted, n_groups * len(names))
     found = [
         Difference(names[number], float(others.share[group, number]), float(counted.share[group, number]),
                    float(low[group, number]), float(high[group, number]), int(group), int(group))

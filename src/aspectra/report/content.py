@@ -26,6 +26,7 @@ from aspectra.report.sentiment import (
     feelings,
     felt_cells,
     felt_tally,
+    worse_groups,
 )
 from aspectra.report.stats import MIN_REVIEWS, Rating, Tally, share_interval, tally
 
@@ -227,6 +228,9 @@ def find_felt(labels: Labels, counts: Counts) -> Felt | None:
         changes_of(counted, labels.aspects, shown, len(periods)),
         drivers(labels.frame, labels.aspects),
         labels.rating_unit,
+        tuple(
+            one for one in worse_groups(counted.merge(1), labels.aspects) if labels.groups[one.at] != OTHERS
+        ),
     )
 
 

@@ -159,6 +159,10 @@ def sentiment(content: Content, charts: Mapping[str, Chart], made: Mapping[str, 
         for one in felt.drivers
         if one.claimed
     ]
+    worse = [
+        with_range(wording.worse_sentence(one, content), one) for one in felt.worse[: wording.MOST_CHANGES]
+    ]
+    parts += sheet(f"Which {content.columns.group} is judged worse, and on what", worse, None)
     return parts + sheet("What lowers the rating", told, None) + f'<p class="note">{wording.FELT_NOTE}</p>'
 
 

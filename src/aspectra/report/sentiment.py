@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import GENERAL
-from aspectra.report.compare import Difference, find_changes
+from aspectra.report.compare import Difference, find_changes, find_contrasts
 from aspectra.report.stats import MIN_REVIEWS, Tally, quantile
 
 MIN_NET = 0.08
@@ -82,6 +82,7 @@ class Felt:
     changes: tuple[Difference, ...]  # of net sentiment
     drivers: tuple[Driver, ...]  # the costliest first
     rating_unit: str = "star"
+    worse: tuple[Difference, ...] = ()  # groups that are judged worse than all others on an aspect
 
 
 def felt_tally(frame: pl.DataFrame, n_aspects: int, n_groups: int, periods: Sequence[int]) -> Tally:
@@ -153,6 +154,12 @@ def changes_of(
     dated = counted.at(slice(None), slice(0, n_periods)).merge(0).at(np.newaxis)
     found = find_changes(dated, aspects, shown, 0, net_interval)
     return tuple(sorted(found, key=lambda one: -abs(one.after - one.before)))
+
+
+def worse_groups(counted: Tally, aspects: Sequence[str]) -> tuple[Difference, ...]:
+    """Find groups whose net sentiment (groups × aspects) is below all other groups', the clearest first."""
+    found = [one for one in find_contrasts(counted, aspects, net_interval) if one.after < one.before]
+    return tuple(sorted((one for one in found if one.name != GENERAL), key=lambda one: one.high))
 
 
 def drivers(frame: pl.DataFrame, aspects: Sequence[str]) -> tuple[Driver, ...]:

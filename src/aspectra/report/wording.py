@@ -11,7 +11,6 @@ from aspectra.config import GENERAL
 from aspectra.report.compare import Comparison, Difference
 from aspectra.report.content import Content, EmergingTopic, Facts, Share
 from aspectra.report.quality import Author, Quality
-from aspectra.report.read import OTHERS
 from aspectra.report.sentiment import Driver, Felt
 from aspectra.report.stats import Rating
 from aspectra.scores import Coverage
@@ -156,6 +155,22 @@ def groups_title(content: Content) -> str:
     return contrast_sentence(found[0], content)
 
 
+def distinct_names(topics: Sequence[Sequence[str]], words: int = 3) -> list[str]:
+    """Name each topic by its first keywords, by more of them where others have the same."""
+    short = [", ".join(keywords[:words]) for keywords in topics]
+    return [
+        name
+        if short.count(name) == 1
+        else ", ".join((*keywords[:words], *new_words(keywords, topics, words)))
+        for name, keywords in zip(short, topics, strict=True)
+    ]
+
+
+def new_words(keywords: Sequence[str], topics: Sequence[Sequence[str]], words: int) -> list[str]:
+    """Return the first keyword that only this topic has, if there is one."""
+    return [w for w in keywords[words:] if sum(w in other for other in topics) == 1][:1]
+
+
 def topic_name(topic: EmergingTopic) -> str:
     return ", ".join(topic.keywords[:3])
 
@@ -239,7 +254,8 @@ def author_line(author: Author) -> str:
 
 def net(value: float) -> str:
     """Write a net sentiment of −0.31 as −31."""
-    return f"{100 * value:+.0f}".replace("-", "−")
+    text = f"{100 * value:+.0f}"
+    return "0" if text in ("+0", "-0") else text.replace("-", "−")
 
 
 def rated(value: float, unit: str) -> str:
@@ -283,29 +299,16 @@ def drivers_title(felt: Felt) -> str:
 
 
 def felt_groups_title(content: Content, felt: Felt) -> str:
-    """Name the group and aspect with the lowest net sentiment that differs from the rest."""
-    found = worst_cell(content, felt)
-    if found is None:
+    """Name the group and aspect that are most clearly judged worse than elsewhere."""
+    if not felt.worse:
         return f"No {content.columns.group} is judged clearly worse than the others on an aspect"
-    group, aspect, value, overall = found
-    return f"{group} does worst on {aspect}: net {net(value)}, all reviews {net(overall)}"
+    return worse_sentence(felt.worse[0], content)
 
 
-def worst_cell(content: Content, felt: Felt) -> tuple[str, str, float, float] | None:
-    overall = {one.aspect: one.net for one in felt.aspects if one.aspect != GENERAL}
-    cells = felt.groups
-    if cells is None:
-        return None
-    found = [
-        (float(cells.high[row, at]) - overall[aspect], row, at)
-        for row in range(len(cells.names)) for at, aspect in enumerate(content.aspects)
-        if aspect in overall and cells.high[row, at] < overall[aspect] and cells.names[row] != OTHERS
-    ]  # fmt: skip
-    if not found:
-        return None
-    _, row, at = min(found)
-    aspect = content.aspects[at]
-    return cells.names[row], aspect, float(cells.net[row, at]), overall[aspect]
+def worse_sentence(one: Difference, content: Content) -> str:
+    group = content.groups.names[one.at] if content.groups else ""
+    both = f"net {net(one.after)} compared with {net(one.before)} in all other reviews"
+    return f"{group} is judged worse on {one.name}: {both}"
 
 
 def felt_headlines(content: Content) -> list[str]:
@@ -316,7 +319,7 @@ def felt_headlines(content: Content) -> list[str]:
     found += [soured_sentence(change, content) for change in specific(felt.changes)[:1]]
     if any(one.claimed for one in felt.drivers):
         found.append(drivers_title(felt))
-    if worst_cell(content, felt):
+    if felt.worse:
         found.append(felt_groups_title(content, felt))
     return found
 

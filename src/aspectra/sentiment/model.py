@@ -22,7 +22,7 @@ from aspectra import disk, rundir
 from aspectra.errors import ConfigError, RunError
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.lexicon import valences
-from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores
+from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores, reached
 from aspectra.sentiment.words import WordReader
 from aspectra.text.tokens import check_language
 
@@ -46,8 +46,8 @@ class SentimentModel:
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        table = np.zeros((2, 2**BITS if len(self.used) else 0), np.float32)
-        table[:, self.used] = self.weights.T
+        table = np.zeros((2**BITS if len(self.used) else 0, 2), np.float32)
+        table[self.used] = self.weights
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "reader", WordReader(self.language))
 
@@ -57,12 +57,14 @@ class SentimentModel:
     def logits(self, texts: pl.Series) -> np.ndarray:
         """Return the logits of positive and negative, N×2."""
         words = self.reader.read(texts)
-        scores = lexicon_scores(words)
+        turned = reached(words)
+        scores = lexicon_scores(words, turned)
         logits = lexicon_logits(scores)
         if not len(self.used):
             return logits
-        found = features(words, scores)
-        sums = [np.bincount(found.rows, column[found.ids], found.n) for column in self.table]
+        found = features(words, scores, turned)
+        weights = self.table.take(found.ids, axis=0)
+        sums = [np.bincount(found.rows, column, found.n) for column in weights.T]
         return np.asarray(logits + np.stack(sums, 1) + self.bias)
 
     def label(self, texts: pl.Series, reviews: np.ndarray | None = None) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """What words say together: the lexicon's score of each segment, and the features that a model learns from.
 
 The score follows VADER's rules: capitals and words like "very" strengthen, negation up to three words before
-turns round, what follows "but" counts more, exclamation marks add. All of it is numpy on flat arrays.
+turns round, what follows "but" counts more, exclamation marks add. All of it is numpy on flat arrays; few
+words have a valence, so only their places are looked at.
 """
 
 from __future__ import annotations
@@ -37,40 +38,49 @@ class Features:
 
 def reached(words: Words) -> np.ndarray:
     """Tell which words stand behind a negation, within reach and in the same phrase."""
-    negates, ends = words.does & NEGATES > 0, words.does & ENDS > 0
-    found, open_ = np.zeros(len(negates), bool), np.ones(len(negates), bool)
+    found = np.zeros(len(words.does), bool)
+    places = np.flatnonzero(words.does & NEGATES)
+    owners = words.segments[places]
     for distance in range(1, REACH + 1):
-        found |= open_ & words.before(negates, distance)
-        open_ &= ~words.before(ends, distance)
+        inside = places + distance < len(found)
+        places, owners = places[inside], owners[inside]
+        here = places + distance
+        found[here[words.segments[here] == owners]] = True
+        going = words.does[here] & ENDS == 0
+        places, owners = places[going], owners[going]
     return found
 
 
-def lexicon_scores(words: Words) -> np.ndarray:
-    """Return each segment's score by the lexicon, −1 to 1; 0 if no word has a valence."""
-    strength = words.valence.astype(np.float64)
+def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray:
+    """Return each segment's score by the lexicon, −1 to 1; 0 if no word has a valence.
+
+    `turned` is `reached(words)`, for callers that need it, too.
+    """
+    turned = reached(words) if turned is None else turned
+    places = np.flatnonzero(words.valence)
+    strength = words.valence[places].astype(np.float64)
     sign = np.sign(strength)
-    capitals, letters = words.does & CAPITALS > 0, words.does & LETTERS > 0
-    mixed = (words.total(capitals) > 0) & (words.total(capitals) < words.total(letters))
-    strength += CAPITAL * sign * (capitals & mixed[words.segments])
+    capitals, letters = (words.total(np.flatnonzero(words.does & bit)) for bit in (CAPITALS, LETTERS))
+    mixed = (capitals > 0) & (capitals < letters)
+    strength += CAPITAL * sign * ((words.does[places] & CAPITALS > 0) & mixed[words.segments[places]])
     for distance, share in ((1, 1.0), (2, 0.95), (3, 0.9)):
-        strength += share * sign * words.before(words.boost, distance)
-    strength *= np.where(reached(words), NEGATED, 1.0) * opposed(words)
-    total = words.total(np.where(sign != 0, strength, 0.0))
-    marks = words.marks.astype(np.float64)
-    shouts, asks = words.total(marks % 100), words.total(marks // 100)
+        strength += share * sign * words.before(words.boost, places, distance)
+    strength *= np.where(turned[places], NEGATED, 1.0) * opposed(words, places)
+    total = words.total(places, strength)
+    marked = np.flatnonzero(words.marks)
+    asks, shouts = (words.total(marked, part) for part in np.divmod(words.marks[marked], 100))
     emphasis = EXCLAMATION * np.minimum(shouts, 4) + np.where(asks > 1, QUESTION * np.minimum(asks, 4), 0.0)
     total += np.sign(total) * emphasis
     return np.asarray(total / np.sqrt(total**2 + NORMAL))
 
 
-def opposed(words: Words) -> np.ndarray:
+def opposed(words: Words, places: np.ndarray) -> np.ndarray:
     """Return ½ for words before the last "but" of their segment, 1½ after it, 1 without one."""
     last = np.full(words.n, -1)
-    places = np.flatnonzero(words.does & OPPOSES)
-    np.maximum.at(last, words.segments[places], places)
-    last = last[words.segments]
-    here = np.arange(len(words.segments))
-    return np.where(last < 0, 1.0, np.where(here < last, 0.5, 1.5))
+    buts = np.flatnonzero(words.does & OPPOSES)
+    last[words.segments[buts]] = buts  # of several in a segment the last stays
+    last = last[words.segments[places]]
+    return np.where(last < 0, 1.0, np.where(places < last, 0.5, 1.5))
 
 
 LEXICON_SLOPE, LEXICON_NEUTRAL = 2.0, 1.0
@@ -82,12 +92,11 @@ def lexicon_logits(scores: np.ndarray) -> np.ndarray:
     return np.stack([scores, -scores], 1) * LEXICON_SLOPE - LEXICON_NEUTRAL
 
 
-def features(words: Words, scores: np.ndarray) -> Features:
+def features(words: Words, scores: np.ndarray, turned: np.ndarray | None = None) -> Features:
     """Return words, negated words, pairs, triples and the lexicon's score, as hashed features."""
-    kept = words.does & (LETTERS | ENDS) != ENDS  # commas and full stops say little
-    kept |= words.marks > 0
+    kept = np.flatnonzero((words.does & (LETTERS | ENDS) != ENDS) | (words.marks > 0))  # commas say little
     rows, hashes = words.segments[kept], words.hashes[kept]
-    turned = reached(words)[kept]
+    turned = np.flatnonzero((reached(words) if turned is None else turned)[kept])
     two, three = rows[1:] == rows[:-1], rows[2:] == rows[:-2]
     pairs = (hashes[:-1] * SINGLE ^ (hashes[:-1] >> 15)) + hashes[1:]
     triples = pairs[:-1] * TURNED + hashes[2:]

@@ -16,8 +16,8 @@ from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, val
 from aspectra.text.tokens import numbered
 
 TOKEN = (
-    r"(?i)[a-z]+n't|n't\b|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'\p{L}+)?"
-    r"|[:;=]['o-]?[()DP/|*]|<3|[!?]+|…|\.\.+|[,.;:()]|\p{Extended_Pictographic}"
+    r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'(?:[tT]|\p{L}+))?"
+    r"|[:;=]['oO-]?[()DPdp/|*]|<3|[!?]+|…|\.\.+|[,.;:()]|\p{Extended_Pictographic}"
 )
 NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS = 1, 2, 4, 8, 16
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form."""
@@ -36,17 +36,15 @@ class Words:
     marks: np.ndarray  # exclamation marks, then question marks × 100, T
     n: int
 
-    def before(self, values: np.ndarray, distance: int) -> np.ndarray:
-        """Return for each word the value of the word that stands so far before it in its segment, or 0."""
-        moved = np.zeros_like(values)
-        if distance < len(values):
-            same = self.segments[distance:] == self.segments[:-distance]
-            moved[distance:] = np.where(same, values[:-distance], 0)
-        return moved
+    def before(self, values: np.ndarray, places: np.ndarray, distance: int) -> np.ndarray:
+        """Return for words at some places the value of the word so far before it in its segment, or 0."""
+        there = np.maximum(places - distance, 0)
+        same = (places >= distance) & (self.segments[there] == self.segments[places])
+        return np.where(same, values[there], 0)
 
-    def total(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum over each segment, N."""
-        return np.bincount(self.segments, values, self.n).astype(np.float64)  # also where there are no words
+    def total(self, places: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        """Return the sum over each segment of values at some places, or how many places it has, N."""
+        return np.bincount(self.segments[places], values, self.n).astype(np.float64)
 
 
 @dataclass

@@ -75,10 +75,11 @@ def topics_chart(content: Content) -> Chart | None:
 
 
 def topic_panel(aspect: str, subs: list[SubAspect], largest: float) -> Spec:
+    names = wording.distinct_names([sub.keywords for sub in subs])
     values = [
-        {"name": ", ".join(sub.keywords[:3]), "share": sub.share, "label": percent(sub.share),
+        {"name": name, "share": sub.share, "label": percent(sub.share),
          "keywords": ", ".join(sub.keywords)}
-        for sub in subs
+        for sub, name in zip(subs, names, strict=True)
     ]  # fmt: skip
     x = {**vega.number("share", domain=[0, largest * 1.55]), "axis": None}
     bar = vega.layer("bar", {"height": {"band": 0.6}, "color": SKY}, ("keywords", "label"), x=x)

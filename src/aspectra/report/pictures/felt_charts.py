@@ -16,7 +16,10 @@ from aspectra.report.sentiment import Felt, FeltCells
 from aspectra.report.wording import net, percent
 
 MOST_PANELS = 6
-NET = {"tickCount": 5, "labelExpr": "replace(format(100 * datum.value, '+.0f'), '-', '−')"}
+NET = {
+    "tickCount": 5,
+    "labelExpr": "datum.value == 0 ? '0' : replace(format(100 * datum.value, '+.0f'), '-', '−')",
+}
 
 
 def felt_chart(content: Content) -> Chart | None:
@@ -28,6 +31,7 @@ def felt_chart(content: Content) -> Chart | None:
     values = [
         {
             "name": one.aspect, "net": one.net, "low": one.low, "high": one.high, "label": net(one.net),
+            "end": max(one.high, 0.0),
             "positive": percent(one.positive), "negative": percent(one.negative),
             "segments": f"{one.segments:,}",
             "colour": GREY if one.aspect == GENERAL else ORANGE if one.net < 0 else BLUE,
@@ -38,7 +42,7 @@ def felt_chart(content: Content) -> Chart | None:
     x = vega.number("net", "net sentiment", NET, domain=reach, nice=False)
     tips = ("name", "label", "positive", "negative", "segments")
     bars = vega.layer("bar", {"height": {"band": 0.62}}, tips, x=x, color=OWN_COLOUR)
-    spec = vega.rows_chart(values, [bars, vega.interval(x), vega.label(x, "high")])
+    spec = vega.rows_chart(values, [bars, vega.interval(x), vega.label(x, "end")])
     subtitle = "Share of positive minus share of negative segments, with 95\u202f% intervals."
     return Chart("sentiment", wording.felt_title(felt), subtitle, (spec,))
 
