@@ -155,20 +155,14 @@ def groups_title(content: Content) -> str:
     return contrast_sentence(found[0], content)
 
 
-def distinct_names(topics: Sequence[Sequence[str]], words: int = 3) -> list[str]:
-    """Name each topic by its first keywords, by more of them where others have the same."""
-    short = [", ".join(keywords[:words]) for keywords in topics]
-    return [
-        name
-        if short.count(name) == 1
-        else ", ".join((*keywords[:words], *new_words(keywords, topics, words)))
-        for name, keywords in zip(short, topics, strict=True)
-    ]
-
-
-def new_words(keywords: Sequence[str], topics: Sequence[Sequence[str]], words: int) -> list[str]:
-    """Return the first keyword that only this topic has, if there is one."""
-    return [w for w in keywords[words:] if sum(w in other for other in topics) == 1][:1]
+def distinct_names(topics: Sequence[Sequence[str]]) -> list[str]:
+    """Name each topic by three keywords, and one that only it has where others have the same three."""
+    short = [", ".join(keywords[:3]) for keywords in topics]
+    names = []
+    for name, keywords in zip(short, topics, strict=True):
+        own = [word for word in keywords[3:] if sum(word in other for other in topics) == 1]
+        names.append(", ".join([name, *own[:1]]) if short.count(name) > 1 else name)
+    return names
 
 
 def topic_name(topic: EmergingTopic) -> str:
