@@ -183,7 +183,7 @@ def test_the_fingerprint_is_of_the_content_and_not_of_the_name(tmp_path: Path) -
         (
             "x.jsonl",
             b'{"text": 1}',
-            "Column 'text' of .*x.jsonl holds Int64, not text. Name another with --text-column.",
+            r"No review with text in .*x.jsonl. x.jsonl: left out 1 row whose text is not text \(line 1\).",
         ),
         ("x.jsonl", b"1\n2\n", "2 rows that are not JSON objects"),
         ("x.parquet", b"PAR1 but not for long", "x.parquet is not a complete Parquet file"),

@@ -15,7 +15,7 @@ from typing import Any
 
 from aspectra import disk, rundir
 from aspectra.config import FitConfig
-from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError
+from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError, typed
 from aspectra.fitting import Fitted
 from aspectra.rundir import RunDir
 from aspectra.sentiment.model import SentimentModel
@@ -124,7 +124,9 @@ def check_made_by_people(run: Path, fitted: Fitted | None) -> Iterator[Finding]:
     """Check maps, labels, descriptions of aspects, and their earlier versions."""
     maps = sorted(run.glob(f"{Path(rundir.TOPIC_MAP).stem}*.json"))
     if run / rundir.TOPIC_MAP not in maps:
-        yield Finding(rundir.TOPIC_MAP, NOT_YET, f"The topics are not mapped. Next: aspectra map {run}")
+        yield Finding(
+            rundir.TOPIC_MAP, NOT_YET, f"The topics are not mapped. Next: aspectra map {typed(run)}"
+        )
     for path in maps:
         yield from check_map(path, fitted)
     if (run / rundir.DEV).exists():
@@ -168,10 +170,12 @@ def check_map(path: Path, fitted: Fitted | None) -> Iterator[Finding]:
 
 def check_student(run: Path, fitted: Fitted) -> Iterator[Finding]:
     """Check the student as labelling does: its files, its encoder, and that it was made for this map."""
-    home, again = run / rundir.STUDENT, f"Distil again: aspectra distill {run}"
+    home, again = run / rundir.STUDENT, f"Distil again: aspectra distill {typed(run)}"
     try:
         if not rundir.has_student(run):
-            yield Finding(rundir.STUDENT, NOT_YET, f"The teacher labels alone. Next: aspectra distill {run}")
+            yield Finding(
+                rundir.STUDENT, NOT_YET, f"The teacher labels alone. Next: aspectra distill {typed(run)}"
+            )
             return
         card = load_student(home, fitted).card
     except AspectraError as error:

@@ -179,7 +179,7 @@ class Corpus:
         vocabulary = load_vocabulary(run / rundir.VOCABULARY)
         tokens = load_tokens(run / rundir.TOKENS, len(vocabulary))
         try:
-            segments = pl.read_parquet(run / rundir.SEGMENTS)
+            segments = pl.read_parquet(run / rundir.SEGMENTS, glob=False)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise rundir.damaged(run / rundir.SEGMENTS, error) from None
         if dict(segments.schema) != SEGMENT_COLUMNS or len(segments) != len(tokens):

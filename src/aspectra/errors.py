@@ -4,6 +4,18 @@ A message says what is wrong, the value found and what to do. The command line p
 exits with code 1.
 """
 
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+
+def typed(path: str | Path) -> str:
+    """Return a path as one types it in a command: in quotes if it has spaces."""
+    return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
+
 
 class AspectraError(Exception):
     """Anything a user can fix; the base of all our errors."""

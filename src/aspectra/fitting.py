@@ -23,7 +23,7 @@ from safetensors.numpy import save as to_bytes
 from aspectra import disk, rundir
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfig, VectorsConfig
 from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
-from aspectra.errors import ConfigError, InputError, MapError, RunError
+from aspectra.errors import ConfigError, InputError, MapError, RunError, typed
 from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import RunDir, fingerprint
 from aspectra.sentiment.model import SentimentModel
@@ -137,7 +137,8 @@ class Fitted:
         if self.topic_map is None:
             place = self.segments.path if isinstance(self.segments, RunDir) else "RUN"
             raise MapError(
-                f"No topic map yet. Map the topics first: detector.suggest_map([…]) or aspectra map {place}"
+                "No topic map yet. Map the topics first: detector.suggest_map([…]) "
+                f"or aspectra map {typed(place)}"
             )
         return self.topic_map
 

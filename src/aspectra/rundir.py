@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from aspectra.disk import finish_replacing, locked, write_atomic
-from aspectra.errors import InputError, RunError, VersionError
+from aspectra.errors import InputError, RunError, VersionError, typed
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -156,7 +156,7 @@ def has_student(run: Path) -> bool:
     if not (home / CONFIG).exists() and (home / HEAD).exists():
         raise RunError(
             f"{home / CONFIG} is missing, so the student there cannot be used. "
-            f"Distil again: aspectra distill {run}, or label with --model teacher."
+            f"Distil again: aspectra distill {typed(run)}, or label with --model teacher."
         )
     return (home / CONFIG).exists()
 
@@ -240,7 +240,8 @@ class RunDir:
             finish_replacing(self.path, MANIFEST)
         if not self.path.is_dir():
             raise RunError(
-                f"There is no folder {self.path}. Make it first: aspectra fit reviews.csv --run {self.path}"
+                f"There is no folder {self.path}. "
+                f"Make it first: aspectra fit reviews.csv --run {typed(self.path)}"
             )
         if not (self / MANIFEST).exists():
             raise RunError(

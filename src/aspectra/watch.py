@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import GENERAL, NOT_REVIEW
-from aspectra.errors import InputError
+from aspectra.errors import InputError, typed
 from aspectra.report.compare import difference_interval
 from aspectra.report.evidence import read_rows
 from aspectra.report.read import Labels, open_labels
@@ -68,12 +68,13 @@ def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
     later, earlier = open_labels(Path(new)), open_labels(Path(against))
     if later.aspects != earlier.aspects:
         raise InputError(
-            f"{new} and {against} have different aspects. Label both with the same run: aspectra label {run}"
+            f"{new} and {against} have different aspects. "
+            f"Label both with the same run: aspectra label {typed(run)}"
         )
     for path, labels in ((new, later), (against, earlier)):
         if (labels.frame["topic"] >= len(topics.items)).any():
             raise InputError(
-                f"{path} has topics that {run} lacks. Label it with this run: aspectra label {run}"
+                f"{path} has topics that {run} lacks. Label it with this run: aspectra label {typed(run)}"
             )
     free = [choice.topic for choice in topic_map.choices if choice.aspect in (None, GENERAL, NOT_REVIEW)]
     return list(with_quotes(find_news(earlier, later, topics, free), later, topics))

@@ -38,6 +38,7 @@ try:
         report,
         sample,
         serve,
+        show,
         topics,
         update,
         watch,
@@ -179,4 +180,4 @@ def fail(sentence: str) -> None:
 
 
 def say(sentence: str) -> None:
-    print(f"aspectra: {sentence}", file=sys.stderr)
+    print(show.harmless(f"aspectra: {sentence}"), file=sys.stderr)

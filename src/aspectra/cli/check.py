@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
@@ -27,11 +26,11 @@ def command(
     wrong = [one for one in found if one.wrong]
     if as_json:
         files = [asdict(one) for one in found]
-        print(json.dumps({"run": str(run), "whole": not wrong, "files": files}, ensure_ascii=False, indent=1))
+        show.as_json({"run": str(run), "whole": not wrong, "files": files})
     else:
         for one in found:
             if one.wrong or not quiet:
-                print(f"{one.state:<9} {one.name}" + (f"\n{'':<10}{one.message}" if one.message else ""))
+                show.line(f"{one.state:<9} {one.name}" + (f"\n{'':<10}{one.message}" if one.message else ""))
         whole = sum(one.state == OK for one in found)
         show.note(f"{whole} files are whole." if not wrong else f"{len(wrong)} need attention.", quiet)
     if wrong:

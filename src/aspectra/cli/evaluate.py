@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +47,7 @@ def command(
         are = "segment is not a review and is" if not_reviews == 1 else "segments are not reviews and are"
         show.note(f"{not_reviews} gold {are} left out.", quiet)
     if as_json:
-        print(json.dumps(scores.to_dict(), ensure_ascii=False, indent=1))
+        show.as_json(scores.to_dict())
     else:
         print_scores(scores)
 

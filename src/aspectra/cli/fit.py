@@ -11,6 +11,7 @@ from aspectra import rundir
 from aspectra.cli import show
 from aspectra.cli.settings import with_settings
 from aspectra.config import FitConfig
+from aspectra.errors import typed
 
 STAGE_LABELS = {
     "prepare": "Preparing segments",
@@ -68,8 +69,8 @@ def command(
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments"
         + (f" ({foreign:,} of them in another language, not trained on), " if foreign else ", ")
         + f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\n"
-        f"See them: aspectra topics {run}\n"
-        f"Next, with your own aspects: aspectra map {run} --aspects Image,Sound,Price\n"
-        f"Or map on a page: aspectra map {run} --page",
+        f"See them: aspectra topics {typed(run)}\n"
+        f"Next, with your own aspects: aspectra map {typed(run)} --aspects Image,Sound,Price\n"
+        f"Or map on a page: aspectra map {typed(run)} --page",
         quiet,
     )

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from aspectra.cli import show
 from aspectra.cli.settings import with_options
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import InputError, MapError
+from aspectra.errors import InputError, MapError, typed
 from aspectra.progress import progress_of
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def export_map(run: show.Run, file: Table, quiet: show.Quiet = False) -> None:
     from aspectra.topicmap.spreadsheet import export_csv
 
     export_csv(read_of(load(run), run / rundir.TOPIC_MAP), file)
-    show.note(f"Wrote {file}. After editing: aspectra map import {run} {file}", quiet)
+    show.note(f"Wrote {file}. After editing: aspectra map import {typed(run)} {typed(file)}", quiet)
 
 
 @app.command("import")
@@ -236,8 +236,8 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     if not (options.suggests or options.from_):
         if not path.exists():
             raise MapError(
-                f"No topic map in {run}. Name your aspects: aspectra map {run} --aspects Image,Sound "
-                f"or open the page: aspectra map {run} --page"
+                f"No topic map in {run}. Name your aspects: aspectra map {typed(run)} --aspects Image,Sound "
+                f"or open the page: aspectra map {typed(run)} --page"
             )
         show_saved(run, read_of(detector, path), detector, quiet, options.why)
         return
@@ -299,10 +299,14 @@ def follow_old_flags(run: Path, options: MapOptions, quiet: bool) -> None:
     if options.suggests or options.from_:
         on_terminal(run, options, quiet)
     if options.import_:
-        show.note(f"--import is a command now. Type: aspectra map import {run} {options.import_}")
+        show.note(
+            f"--import is a command now. Type: aspectra map import {typed(run)} {typed(options.import_)}"
+        )
         import_map(run, options.import_, options.by, quiet)
     if options.export:
-        show.note(f"--export is a command now. Type: aspectra map export {run} {options.export}")
+        show.note(
+            f"--export is a command now. Type: aspectra map export {typed(run)} {typed(options.export)}"
+        )
         export_map(run, options.export, quiet)
 
 
@@ -340,8 +344,8 @@ def show_saved(
     by_names = not any(choice.labelled for choice in topic_map.choices)
     if by_names and topic_map.accepted("") != topic_map:
         show.note(
-            f"Suggestions. Change what is wrong: aspectra map {run} --page\n"
-            f"Then accept the rest, so that a student learns from it: aspectra map accept {run}",
+            f"Suggestions. Change what is wrong: aspectra map {typed(run)} --page\n"
+            f"Then accept the rest, so that a student learns from it: aspectra map accept {typed(run)}",
             quiet,
         )
     say_next(run, run / rundir.TOPIC_MAP, quiet)
@@ -349,7 +353,7 @@ def show_saved(
 
 def say_next(run: Path, path: Path, quiet: bool) -> None:
     show.note(
-        f"Saved {path}.\nNext: aspectra distill {run}\nThen: {show.label_command(run)}",
+        f"Saved {path}.\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
         quiet,
     )
 
@@ -367,11 +371,9 @@ def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, st
         name = shortened(choice.aspect or UNMAPPED, width)
         state = choice.by if choice.by_person else FLAGS.get(flags.get(choice.topic, ""), "suggested")
         line = f"{choice.topic:>3}  {name:<{width}}  {share[choice.topic]:>6.1%}  {shortened(state, 9):<9}  "
-        console.print(
-            line + shortened(" ".join(choice.keywords), wide - len(line)), markup=False, soft_wrap=True
-        )
+        console.print(line + shortened(" ".join(choice.keywords), wide - len(line)), soft_wrap=True)
         if why and choice.why:
-            console.print(f"{'':>5}{choice.why}", style="dim", markup=False)
+            console.print(f"{'':>5}{choice.why}", style="dim")
 
 
 def shortened(text: str, width: int) -> str:
@@ -386,4 +388,4 @@ def print_shares(topic_map: TopicMap, detector: AspectDetector, shares: dict[str
         shares = {name: value / total for name, value in zip(topic_map.aspects, summed, strict=True)}
     ranked = sorted(shares.items(), key=lambda pair: -pair[1])
     said = ", ".join(f"{name} {100 * value:.0f} %" for name, value in ranked)
-    show.console().print(f"Shares of the segments: {said}.", markup=False)
+    show.console().print(f"Shares of the segments: {said}.")

@@ -6,11 +6,13 @@ Notes and progress go to stderr, results to stdout; --quiet leaves only results 
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     from aspectra.text.read import Source
 
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters, but for the ends of lines and tabs, and those that turn the direction of text."""
 Run = Annotated[Path, typer.Argument(help="The run's folder, as given to aspectra fit --run.")]
 Inputs = Annotated[
     list[str],
@@ -57,16 +61,38 @@ SkipDuplicates = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 
-def console(stderr: bool = False) -> Console:
-    from rich.console import Console
+def harmless(text: str) -> str:
+    """Write signs that a terminal would obey, from a review or a file's name, as JSON does: \\u001b."""
+    return OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
-    return Console(stderr=stderr, highlight=False)
+
+def console(stderr: bool = False) -> Console:
+    """Return what prints tables: no text in them is markup, and none is obeyed by a terminal."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class Harmless(Console):
+        def render(self, *what: Any, **options: Any) -> Iterator[Segment]:
+            for text, style, control in super().render(*what, **options):
+                yield Segment(text if control else harmless(text), style, control)
+
+    return Harmless(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def line(text: str) -> None:
+    """Print a line of the result."""
+    typer.echo(harmless(text))
+
+
+def as_json(value: Any) -> None:
+    """Print a result for machines."""
+    line(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 def note(text: str, quiet: bool = False) -> None:
     """Print a line to stderr, where it does not mix with results."""
     if not quiet:
-        typer.echo(text, err=True)
+        typer.echo(harmless(text), err=True)
 
 
 def check_model(model: str | None) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aspectra.cli import show
-from aspectra.errors import InputError, MapError
+from aspectra.errors import InputError, MapError, typed
 
 GROUPINGS = ("topic", "aspect")
 KEYWORDS = 6
@@ -33,7 +32,7 @@ def command(
     home.check("topics")
     topics = rundir.read_json(home / rundir.TOPICS)
     if as_json:
-        print(json.dumps(topics, ensure_ascii=False, indent=1))
+        show.as_json(topics)
     elif by == "aspect":
         print_aspects(topics, chosen_aspects(home / rundir.TOPIC_MAP, topics), run)
     else:
@@ -62,7 +61,9 @@ def print_aspects(topics: dict[str, Any], chosen: dict[int, str], run: Path) -> 
     from aspectra.topicmap.topicmap import UNMAPPED
 
     if not chosen:
-        raise MapError(f"No topic of {run} is mapped to an aspect. Map the topics first: aspectra map {run}")
+        raise MapError(
+            f"No topic of {run} is mapped to an aspect. Map the topics first: aspectra map {typed(run)}"
+        )
     grid = show.table("aspect", "share", "keywords", right=("share",))
     last = (GENERAL, UNMAPPED)
     items = sorted(topics["items"], key=lambda item: -item["share"])
@@ -90,4 +91,4 @@ def print_topics(topics: dict[str, Any], chosen: dict[int, str], run: Path) -> N
         "Share: part of all segments. Coherence, from -1 to 1: how often the keywords occur together."
     )
     if not chosen:
-        show.note(f"Next: aspectra map {run}")
+        show.note(f"Next: aspectra map {typed(run)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -62,10 +61,10 @@ def command(
     for line in found.notes:
         show.note(f"Note: {line}", quiet)
     if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        show.as_json(found.to_dict())
         return
     for line in told(found):
-        print(line)
+        show.line(line)
     if found.reviews:
         show.note("\n".join(what_next(run, files, found)), quiet)
 

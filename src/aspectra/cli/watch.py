@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -34,11 +33,11 @@ def command(
 
     news = watch(run, new, against)
     if as_json:
-        print(json.dumps([one.to_dict() for one in news], ensure_ascii=False, indent=2))
+        show.as_json([one.to_dict() for one in news])
     else:
         for one in news:
-            print(one.line())
+            show.line(one.line())
             for quote in one.quotes:
-                print(f"    “{quote[:LONGEST]}”")
+                show.line(f"    “{quote[:LONGEST]}”")
     if news and fail_on_change:
         raise typer.Exit(CHANGED)

@@ -20,7 +20,7 @@ import polars as pl
 
 from aspectra import rundir
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import InputError, MapError, RunError
+from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.labeller import Labeller, choose_model, load
 from aspectra.labelling.onnx import beside
 from aspectra.labelling.places import list_names, local_copy, whole_file
@@ -199,7 +199,7 @@ def labeller_fingerprint(path: Path, model: str | None) -> str:
     if (run / rundir.SENTIMENT).exists():
         names.append(rundir.SENTIMENT)
     if not (run / rundir.TOPIC_MAP).exists():
-        raise MapError(f"No topic map in {path}. Map the topics first: aspectra map {path}")
+        raise MapError(f"No topic map in {path}. Map the topics first: aspectra map {typed(path)}")
     topic_map = read_map(run / rundir.TOPIC_MAP)
     return fingerprint([checksum(run / name) for name in names], topic_map.fingerprint)
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from aspectra import rundir
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import InputError, MapError, RunError
+from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
 from aspectra.labelling.several import aspect_lists, several_columns
@@ -307,7 +307,7 @@ def open_labeller(fitted: Fitted, run: Path, model: str) -> RunLabeller:
     if model == "teacher":
         return TeacherLabeller(fitted)
     if not rundir.has_student(run):
-        raise RunError(f"{run} has no student. Make it first: aspectra distill {run}")
+        raise RunError(f"{run} has no student. Make it first: aspectra distill {typed(run)}")
     if model == "fast":
         from aspectra.student.fast import load_fast
 
@@ -322,7 +322,7 @@ def load_fitted(run: Path) -> Fitted:
 
     fitted = Fitted.load(run)
     if fitted.topic_map is None:
-        raise MapError(f"No topic map in {run}. Map the topics first: aspectra map {run}")
+        raise MapError(f"No topic map in {run}. Map the topics first: aspectra map {typed(run)}")
     return fitted
 
 
@@ -330,7 +330,7 @@ def choose_model(run: Path, model: str | None = None) -> tuple[str, str]:
     """Return which model of a run answers if this one is asked for, and why if none is asked for by name."""
     if model in MODELS:
         return model, ""
-    again = f"Make one: aspectra distill {run}"
+    again = f"Make one: aspectra distill {typed(run)}"
     if not rundir.has_student(run):
         return "teacher", f"the run has no student. {again}"
     if rundir.has_fast(run):

@@ -14,7 +14,7 @@ import polars as pl
 from aspectra import disk, rundir
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.encoder.pieces import load_tokenizer, tokenise
-from aspectra.errors import InputError, NotInstalledError, RunError
+from aspectra.errors import InputError, NotInstalledError, RunError, typed
 from aspectra.sentiment.model import SentimentModel
 from aspectra.text.tokens import check_language
 
@@ -82,7 +82,9 @@ class OnnxModel:
         self.about = read_about(about) if about.is_file() else {}
         for name, file in files.items():
             if not file.is_file() and (name != "sentiment" or "sentiment_sha256" in self.about):
-                raise InputError(f"No file {file}. Export it with the others: aspectra export RUN -o {path}")
+                raise InputError(
+                    f"No file {file}. Export it with the others: aspectra export RUN -o {typed(path)}"
+                )
         self.session = open_session(path, threads)
         self.sentiment = read_sentiment(felt, self.about["language"])
         self.tokenizer = read_tokenizer(tokenizer, self.about["longest"])
@@ -171,5 +173,6 @@ def open_session(path: Path, threads: int = 0) -> Any:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except onnx_errors() as error:
         raise InputError(
-            f"{path} is not a usable ONNX file ({error}). Export it again: aspectra export RUN -o {path}"
+            f"{path} is not a usable ONNX file ({error}). "
+            f"Export it again: aspectra export RUN -o {typed(path)}"
         ) from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from aspectra.errors import InputError, MapError
+from aspectra.errors import InputError, MapError, typed
 from aspectra.labelling.evaluate import Grade, grade
 from aspectra.labelling.labeller import BothLabeller, StudentLabeller, TeacherLabeller, open_labeller
 from aspectra.report.read import Labels
@@ -187,8 +187,8 @@ def without_topic(topic_map: TopicMap, run: Path) -> tuple[str, ...]:
     """Say which aspects the teacher never answers, because no topic has them."""
     used = {aspect for choice in topic_map.choices for aspect in choice.weights}
     return tuple(
-        f"Nothing speaks of {aspect}: no topic has it. Give it one (aspectra map {run} --page), "
-        f"or label with a student (aspectra distill {run})."
+        f"Nothing speaks of {aspect}: no topic has it. Give it one (aspectra map {typed(run)} --page), "
+        f"or label with a student (aspectra distill {typed(run)})."
         for aspect in topic_map.aspects
         if aspect not in used
     )

@@ -6,6 +6,7 @@ in many ways: the format that reads most of a sample is used. Values that cannot
 
 from __future__ import annotations
 
+import glob
 import itertools
 from dataclasses import dataclass, replace
 from datetime import date
@@ -150,13 +151,14 @@ def scan(path: Path) -> pl.LazyFrame:
     try:
         if path.suffix == ".parquet":
             check_types(path)
-            rows = pl.scan_parquet(path)
+            rows = pl.scan_parquet(path, glob=False)
         elif path.suffix == ".jsonl":
-            rows = pl.scan_ndjson(path, infer_schema_length=None)
+            rows = pl.scan_ndjson(glob.escape(str(path)), infer_schema_length=None)
         elif path.suffix == ".csv":
             with path.open(encoding="utf-8", errors="replace") as file:
                 header = file.readline()
-            rows = pl.scan_csv(path, separator=find_delimiter(header), infer_schema=False)
+            separator = find_delimiter(header)
+            rows = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
         else:
             raise InputError(f"{path} is not a label file: its name must end in .parquet, .csv or .jsonl.")
         known = rows.collect_schema()

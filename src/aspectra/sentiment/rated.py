@@ -78,7 +78,7 @@ class RatedReviews:
         if not path.exists():
             return NONE
         try:
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(path, glob=False)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise rundir.damaged(path, error) from None
         if dict(frame.schema) != COLUMNS:

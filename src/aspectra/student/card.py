@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from aspectra import __version__, disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.errors import ConfigError, MapError, RunError
+from aspectra.errors import ConfigError, MapError, RunError, typed
 from aspectra.fitting import Fitted
 from aspectra.topicmap.aspects import aspects_of_run, described, fingerprint
 from aspectra.topicmap.calibrate import SEVERAL_FROM
@@ -187,7 +187,7 @@ def check_aspects(run: Path, card: Card) -> None:
     if card.aspects_fingerprint not in ("", now):
         raise RunError(
             f"{run / rundir.ASPECTS} has changed since the student was made. "
-            f"Distil again: aspectra distill {run}, or label with --model teacher."
+            f"Distil again: aspectra distill {typed(run)}, or label with --model teacher."
         )
 
 

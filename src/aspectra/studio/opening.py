@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
-from aspectra.errors import MapError
+from aspectra.errors import MapError, typed
 from aspectra.progress import StageProgress, unseen
 from aspectra.scores import Gold, read_gold
 from aspectra.studio.actions import follow
@@ -51,7 +51,7 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     detector = AspectDetector.load(run, with_map=False)
     path = agree.map_path(run, opening.annotator)
     if opening.read_only and not path.exists():
-        raise MapError(f"There is no {path} to read. Make one first: aspectra map {run}")
+        raise MapError(f"There is no {path} to read. Make one first: aspectra map {typed(run)}")
     others = agree.read_other_maps(
         run, detector.topics_.fingerprint, opening.annotator, len(detector.topics_.items)
     )

@@ -23,7 +23,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from aspectra.errors import AspectraError, InputError, RunError
+from aspectra.errors import AspectraError, InputError, RunError, typed
 from aspectra.loopback import HOST, names_this_machine
 from aspectra.studio.session import Conflict
 from aspectra.studio.studio import Studio
@@ -100,7 +100,7 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
     async def done(request: Request) -> Any:
         studio.session.close(finished=True)
         stop()
-        return {"next": f"aspectra distill {studio.run}"}
+        return {"next": f"aspectra distill {typed(studio.run)}"}
 
     routes = [
         Route("/api/start", api(start)), Route("/api/state", api(state)),

@@ -35,6 +35,7 @@ def parquet_frames(path: Path, size: int) -> Iterator[Placed]:
             raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")
         for batch in file.iter_batches(batch_size=size):
             frame = pl.DataFrame(pl.from_arrow(known_types(path, batch)))
+            frame.columns = batch.schema.names
             frame = frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
             numbers = range(first, first + len(frame))
             first += len(frame)
@@ -50,7 +51,10 @@ def parquet_frames(path: Path, size: int) -> Iterator[Placed]:
 
 
 def known_types(path: Path, batch: Any) -> Any:
-    """Return the columns in types that polars has; raise InputError if one is not what its type says."""
+    """Return the columns in types that polars has; raise InputError if one is not what its type says.
+
+    Their names are their places: polars would name a column without a name by itself.
+    """
     import pyarrow as arrow
 
     columns = []
@@ -62,13 +66,18 @@ def known_types(path: Path, batch: Any) -> Any:
             raise InputError(
                 f"Column {name!r} of {path} cannot be read ({error}). Write the file again with valid UTF-8."
             ) from None
-    return arrow.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    return arrow.RecordBatch.from_arrays(columns, names=[str(place) for place in range(len(columns))])
 
 
 def known_type(kind: Any) -> Any:
-    """Return UTC instead of a time zone without a name, such as +05:30, and text instead of long decimals."""
+    """Return UTC instead of a time zone without a name, such as +05:30, and text instead of long decimals.
+
+    Of a type that another program has defined, such as a UUID, it is the type that it is stored as.
+    """
     import pyarrow as arrow
 
+    if isinstance(kind, arrow.BaseExtensionType):
+        return known_type(kind.storage_type)
     inner = [kind.field(place).type for place in range(kind.num_fields)]
     if any(known_type(one) != one for one in inner):
         raise arrow.ArrowNotImplementedError(str(kind))
@@ -87,7 +96,7 @@ def check_types(path: Path) -> None:
             if known_type(field.type) != field.type:
                 raise InputError(
                     f"Column {field.name!r} of {path} has the type {field.type}, which cannot be read. "
-                    "Write times in UTC and long decimals as text."
+                    "Write times in UTC, and long decimals and unusual types as text."
                 )
 
 

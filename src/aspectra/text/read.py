@@ -43,6 +43,11 @@ from aspectra.text.segment import NOT_BLANK
 BATCH = 20_000
 LONGEST_LINE = 256 * 2**20
 """Characters; so a small .gz cannot fill the memory with one line."""
+ORDER_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
+"""How a file begins; the first of them also begins with the third."""
 ALL_TEXT = (".csv", ".tsv")
 """In these formats all is text; elsewhere, text that looks like a number was meant as text."""
 
@@ -108,11 +113,6 @@ class Source:
             raise InputError(
                 f"{path} has no column {missing[0]!r}; it has {', '.join(frame.columns)}. Name one of them."
             )
-        unwritable = [name for name in frame.columns if "\0" in name]
-        if unwritable:
-            raise InputError(
-                f"{path} has a column with a NUL byte in its name, {unwritable[0]!r}. Rename it."
-            )
         text = frame[self.text_column]
         if text.dtype == pl.Null:
             text = text.cast(pl.String)
@@ -141,7 +141,7 @@ def open_source(
     """Find the files and the text column, and check what can be checked before reading everything."""
     try:
         "".encode(encoding)
-    except LookupError:
+    except (LookupError, UnicodeError):
         raise InputError(f"Unknown encoding {encoding!r}. Try utf-8, latin-1, cp1252 or utf-16.") from None
     paths = find_files(patterns)
     column = find_text_column(paths[0], text_column, id_column, encoding)
@@ -216,19 +216,30 @@ def read_frames(
 ) -> Iterator[Placed]:
     """Yield the line numbers of the rows (in Parquet: row numbers), the rows as frames, and the bytes read.
 
-    Rows whose `text_column` is an object or a list, not text, are skipped.
+    Rows whose `text_column` is not text are skipped.
     """
     try:
-        if kind(path) == ".parquet":
-            yield from parquet_frames(path, size)
-        else:
-            yield from decoded_frames(path, encoding, size, skipped, text_column)
+        frames = (
+            parquet_frames(path, size)
+            if kind(path) == ".parquet"
+            else decoded_frames(path, encoding, size, skipped, text_column)
+        )
+        for numbers, frame, place in frames:
+            check_names(str(path), frame.columns)
+            yield numbers, frame, place
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(
             f"{path} is not a complete gzip file ({error}). Download or copy it again."
         ) from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def check_names(where: str, names: Iterable[str]) -> None:
+    """Raise InputError for a column's name that cannot be written, or that polars takes for a pattern."""
+    for name in names:
+        if "\0" in name or name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise InputError(f"{where} has a column with the name {name!r}, which cannot be used. Rename it.")
 
 
 def decoded_frames(
@@ -242,6 +253,7 @@ def decoded_frames(
             for numbers, frame in collect(with_plain_text(path, rows, text_column, skipped), size):
                 yield numbers, frame, path.stat().st_size if file.closed else file.tell()
     except UnicodeError:
+        encoding = true_encoding(path, encoding).removesuffix("-sig")
         raise InputError(
             f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. "
             "Name its encoding, e.g. --encoding latin-1."
@@ -272,7 +284,8 @@ def true_encoding(path: Path, encoding: str) -> str:
     if encoding != "utf-8":
         return encoding
     with open_binary(path) as file:
-        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+        start = file.read(4)
+    return next((name for mark, name in ORDER_MARKS.items() if start.startswith(mark)), "utf-8-sig")
 
 
 def first_bad_byte(path: Path, encoding: str) -> str:
@@ -284,6 +297,8 @@ def first_bad_byte(path: Path, encoding: str) -> str:
                 line.decode(encoding)
             except UnicodeDecodeError as error:
                 return f"byte 0x{line[error.start]:02x} in line {number}"
+            except UnicodeError:
+                break
     return "it cannot be decoded"
 
 
@@ -296,12 +311,10 @@ def collect(rows: Iterator[tuple[int, dict[str, Any]]], size: int) -> Iterator[N
 
 
 def with_plain_text(path: Path, rows: Rows, text_column: str, skipped: Skipped) -> Rows:
-    """Leave out rows whose text is an object or a list."""
+    """Leave out rows whose text is a number, an object or a list."""
     for number, row in rows:
-        if isinstance(row.get(text_column), dict | list):
-            skipped.rows.append(
-                (path.name, number, f"whose {text_column} is not text but an object or a list")
-            )
+        if text_column and not isinstance(row.get(text_column), str | None):
+            skipped.rows.append((path.name, number, f"whose {text_column} is not text"))
         else:
             yield number, row
 
@@ -311,10 +324,12 @@ def to_frame(rows: list[dict[str, Any]], names: Iterable[str]) -> pl.DataFrame:
     columns: dict[str, pl.Series] = {}
     for name in names:
         values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None}
+        limit = 2**53 if float in kinds else 2**63
         if (
-            any(isinstance(value, list | dict) for value in values)
-            or len({type(value) for value in values if value is not None} - {int, float}) > 1
-            or any(type(value) is int and not -(2**63) <= value < 2**63 for value in values)
+            kinds & {list, dict}
+            or (len(kinds) > 1 and kinds != {int, float})
+            or any(type(value) is int and not -limit <= value < limit for value in values)
         ):
             values = [
                 value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -6,8 +6,10 @@ in view, filters, and numbers and dates as such; it can hold about a million row
 
 from __future__ import annotations
 
+import base64
 import codecs
 import json
+import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,8 +31,8 @@ WIDTHS = {"text": 70, "aspect": 18}
 """Of columns in an Excel sheet, in characters."""
 LISTS = ("aspects", "aspect_sentiments")
 """Columns of the labels that are lists; CSV and Excel have them with ; between the values."""
-FORMULA = r"^[=+\-@\t\r]"
-"""How a cell starts that Excel takes for a formula."""
+FORMULA = r"^[=+\-@＝＋－＠\t\r\n]"
+"""How a cell starts that Excel takes for a formula; in Japan, wide signs start one, too."""
 FARTHEST = 95_000_000
 """Days from 1970, both ways, that can be written as a date: 260,000 years."""
 TICKS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -139,7 +141,7 @@ def excel_cells(frame: pl.DataFrame, before: int) -> pl.DataFrame:
             f"These labels are too large for Excel: a sheet holds {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
             "columns. Write .csv or .parquet, or label fewer reviews."
         )
-    cells = pl.DataFrame([excel_column(column) for column in flat(frame)])
+    cells = pl.DataFrame({column.name: excel_column(column) for column in flat(frame)})
     for column in cells.select(cs.string()):
         longest = int(column.str.len_chars().max() or 0)  # type: ignore[arg-type]
         if longest > LONGEST_CELL:
@@ -166,13 +168,15 @@ def for_excel(frame: pl.DataFrame) -> pl.DataFrame:
     """Put ' before text that a spreadsheet would run as a formula; numbers such as -5 stay."""
     text = pl.col(pl.String)
     formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
-    return frame.with_columns(pl.when(formula).then("'" + text).otherwise(text).name.keep())
+    cells = frame.with_columns(pl.when(formula).then("'" + text).otherwise(text).name.keep())
+    return cells.rename({name: f"'{name}" for name in cells.columns if re.match(FORMULA, name)})
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
     """Turn bytes into base64 and decimals into text, which JSON can hold."""
     check_dates(frame)
     return frame.with_columns(
+        *(json_text(column) for column in frame if column.dtype.is_nested() and holds_bytes(column.dtype)),
         pl.col(pl.Binary).bin.encode("base64"),
         cs.decimal().cast(pl.String),
         cs.duration().dt.to_string("iso"),
@@ -195,17 +199,26 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     frame = plain(frame).with_columns(
         pl.col(name).list.join(";") for name in LISTS if frame.schema.get(name) == pl.List(pl.String)
     )
-    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    return frame.with_columns(json_text(column) for column in frame if column.dtype.is_nested())
+
+
+def json_text(column: pl.Series) -> pl.Series:
+    """Write each value of a nested column as JSON."""
     texts = [
-        [
-            None if value is None else json.dumps(value, ensure_ascii=False, default=str)
-            for value in frame[name].to_list()
-        ]
-        for name in nested
+        None if value is None else json.dumps(value, ensure_ascii=False, default=as_text)
+        for value in column.to_list()
     ]
-    return frame.with_columns(
-        pl.Series(name, values, dtype=pl.String) for name, values in zip(nested, texts, strict=True)
-    )
+    return pl.Series(column.name, texts, dtype=pl.String)
+
+
+def as_text(value: Any) -> str:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+
+
+def holds_bytes(kind: Any) -> bool:
+    """Tell whether a type is bytes, or has them inside."""
+    inner = [field.dtype for field in kind.fields] if kind == pl.Struct else [getattr(kind, "inner", None)]
+    return kind == pl.Binary or any(holds_bytes(one) for one in inner if one is not None)
 
 
 def write_parquet(frames: Iterable[pl.DataFrame], path: Path) -> int:

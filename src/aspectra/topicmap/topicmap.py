@@ -22,7 +22,7 @@ import numpy as np
 from aspectra import rundir
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.disk import is_leftover, write_atomic
-from aspectra.errors import MapError
+from aspectra.errors import MapError, typed
 
 VERSION = 2
 """Version 1 has no shares, labelled, Not a review; a map that needs none is still written as version 1."""
@@ -299,14 +299,14 @@ def read_map(path: Path, expected_topics: str | None = None, n_topics: int | Non
         values = json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
         raise MapError(
-            f"No topic map in {path.parent}. Map the topics first: aspectra map {path.parent}"
+            f"No topic map in {path.parent}. Map the topics first: aspectra map {typed(path.parent)}"
         ) from error
     except OSError as error:
         raise MapError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or a number of 5,000 digits
         raise MapError(
             f"{path} is not JSON: {error}. Fix it, copy an earlier version from {history_folder(path)}, "
-            f"or start again: aspectra map {path.parent} --replace"
+            f"or start again: aspectra map {typed(path.parent)} --replace"
         ) from error
     try:
         topic_map = TopicMap.from_dict(values)
@@ -314,12 +314,13 @@ def read_map(path: Path, expected_topics: str | None = None, n_topics: int | Non
         raise MapError(f"{path}: {error}") from error
     if expected_topics is not None and topic_map.topics != expected_topics:
         raise MapError(
-            f"{path} was made for other topics. Map them again: aspectra map {path.parent} --replace"
+            f"{path} was made for other topics. Map them again: aspectra map {typed(path.parent)} --replace"
         )
     if n_topics is not None and len(topic_map.choices) != n_topics:
         raise MapError(
-            f"{path} has {len(topic_map.choices)} choices, but there are {n_topics} topics. Copy an earlier "
-            f"version from {history_folder(path)}, or start again: aspectra map {path.parent} --replace"
+            f"{path} has {len(topic_map.choices)} choices, but there are {n_topics} topics. "
+            f"Copy an earlier version from {history_folder(path)}, "
+            f"or start again: aspectra map {typed(path.parent)} --replace"
         )
     return topic_map
 

@@ -1,0 +1,74 @@
+"""Text of reviews and names of files on the terminal: shown, never obeyed."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from aspectra.cli import show
+
+Aspectra = Callable[..., Any]
+ESCAPE = "\x1b]0;title\x07\x9b2J\u202e"
+
+
+@pytest.fixture
+def odd_run(run: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(run, tmp_path / f"my run [1]* {ESCAPE}"))
+
+
+def obeyed(text: str) -> list[str]:
+    return show.OBEYED.findall(text)
+
+
+def test_text_and_names_in_tables_lines_json_and_errors_move_no_cursor(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    grid = show.table("a")
+    grid.add_row(f"[/b] {ESCAPE}")
+    show.console().print(grid)
+    show.line(ESCAPE)
+    show.as_json([ESCAPE])
+    show.note(ESCAPE)
+    said = capsys.readouterr()
+    assert "[/b]" in said.out
+    assert obeyed(said.out + said.err) == []
+    assert json.loads(said.out[said.out.index("[\n") :]) == [ESCAPE]
+    assert said.err == "\\u001b]0;title\\u0007\\u009b2J\\u202e\n"
+
+
+def test_a_folder_with_signs_of_globs_spaces_and_escapes_can_be_used(
+    aspectra: Aspectra, odd_run: Path, tmp_path: Path
+) -> None:
+    reviews = tmp_path / f"reviews [{ESCAPE}].csv"
+    reviews.write_text(f"text,{ESCAPE}\n" + f"The pump is loud {ESCAPE} all day long.,1\n" * 9)
+    said = [aspectra("topics", odd_run), aspectra("check", odd_run)]
+    for suffix in ("csv", "jsonl", "parquet"):
+        labels = tmp_path / f"labels [1]*.{suffix}"
+        said.append(aspectra("label", odd_run, reviews, "-o", labels))
+        said.append(aspectra("report", odd_run, labels, "-o", tmp_path / "r.html"))
+    said.append(aspectra("update", odd_run, reviews))
+    assert [one.code for one in said] == [0] * len(said)
+    assert obeyed("".join(one.out + one.err for one in said)) == []
+    assert len(pl.read_csv(tmp_path / "labels [1]*.csv", glob=False)) == 9
+
+
+def test_a_path_in_a_command_to_type_is_in_quotes(aspectra: Aspectra, run: Path, tmp_path: Path) -> None:
+    odd = Path(shutil.copytree(run, tmp_path / "my run"))
+    (odd / "topic_map.json").unlink()
+    for words in (("topics", odd), ("export", odd, "-o", tmp_path / "m.onnx")):
+        assert f"aspectra map {shlex.quote(str(odd))}" in aspectra(*words).err
+
+
+def test_an_aspect_that_looks_like_markup_is_printed(
+    aspectra: Aspectra, own_run: Path, tmp_path: Path
+) -> None:
+    assert aspectra("map", own_run, "--aspects", "[/b],[red]", "--encoder", "none", "--replace").code == 0
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"text": "The pump is loud.", "aspects": ["[/b]"]}) + "\n")
+    answer = aspectra("evaluate", own_run, gold)
+    assert (answer.code, "majority answer is [/b]" in answer.out) == (0, True)
