@@ -57,6 +57,20 @@ def test_a_soured_aspect_is_told_with_three_quotes(
     assert told[0]["high"] < 0
 
 
+def test_a_quote_is_no_single_word_if_there_are_others(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
+) -> None:
+    short = pl.col("segment") == 0
+    cut = [
+        pl.when(short).then(pl.lit("Bad.")).otherwise("text").alias("text"),
+        pl.when(short).then(1).otherwise("known_words").cast(pl.Int32).alias("known_words"),
+    ]
+    old, new = parts("long", halves[0]), parts("short", halves[1], *soured("Taste"), *cut)
+    quotes = watch(run, new, old)[0].quotes
+    assert len(quotes) == 3
+    assert "Bad." not in quotes
+
+
 def test_an_aspect_that_rose_is_told_and_sets_the_exit_code(
     run: Path, parts: Callable[..., Path], halves: list[np.ndarray], aspectra: Callable[..., Any]
 ) -> None:

@@ -17,7 +17,7 @@ import polars as pl
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import InputError, typed
 from aspectra.report.compare import difference_interval
-from aspectra.report.evidence import read_rows
+from aspectra.report.evidence import READABLE, read_rows
 from aspectra.report.read import Labels, open_labels
 from aspectra.report.sentiment import felt_tally, net_interval
 from aspectra.report.stats import Tally, tally
@@ -25,7 +25,7 @@ from aspectra.report.wording import distinct_names, net, percent
 from aspectra.topics import Topics, varied
 
 QUOTES = 3
-CANDIDATES = 20
+CANDIDATES = 60
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,21 @@ def compared(before: Tally, after: Tally, names: Sequence[str], comparisons: int
 
 
 def with_quotes(news: Sequence[News], labels: Labels, topics: Topics) -> Iterator[News]:
-    """Add segments of the new file: the most negative where something soured, else the most certain."""
+    """Add segments of the new file: the most negative where something soured, else the most certain.
+
+    Those of one word only if there are no others. Of a topic that appeared, those with most of its keywords.
+    """
     names = distinct_names([item.keywords for item in topics.items])
     number = {name: item.id for name, item in zip(names, topics.items, strict=True)}
     for one in news:
         mine = pl.col("topic") == number[one.name] if one.kind == "appeared" else pl.col("aspect") == one.name
         by = {"soured": pl.col("score"), "improved": -pl.col("score")}.get(one.kind, -pl.col("probability"))
-        rows = labels.frame.filter(mine).sort(by, "row")["row"].head(CANDIDATES).to_list()
+        readable = pl.col("known_words").is_between(*READABLE)
+        rows = labels.frame.filter(mine).sort(~readable, by, "row")["row"].head(CANDIDATES).to_list()
         texts = {row: str(facts["text"]) for row, facts in read_rows(labels, rows).items()}
         said = [texts[row] for row in rows if row in texts]
+        if one.kind == "appeared":
+            words = topics.items[number[one.name]].keywords
+            said.sort(key=lambda text: -sum(word in text.lower() for word in words))
         chosen = varied(said, np.arange(len(said)), QUOTES)
         yield replace(one, quotes=tuple(said[place] for place in chosen))
