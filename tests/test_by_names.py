@@ -165,6 +165,14 @@ def test_words_make_an_unknown_name_known(words: NamesSample) -> None:
     assert (len(known), notes) == (1, [])
 
 
+def test_a_name_counts_alone_if_more_is_said_and_the_reviews_use_it(words: NamesSample) -> None:
+    told = [words.reader.aspect(Aspect(name, words=("coffee",))) for name in ("Price", "xqz")]
+    assert told[0].alone is not None
+    np.testing.assert_array_equal(told[0].alone.words, words.reader.word_vectors("Price"))
+    assert told[1].alone is None
+    assert words.reader.aspect(Aspect("Price")).alone is None
+
+
 def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample) -> None:
     told = NamesSample(words.reader, words.texts, words.features, lambda word: word == "submarine")
     known, notes = spoken_of(named("Submarine"), told)

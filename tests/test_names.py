@@ -54,6 +54,21 @@ def test_planted_aspects_are_found_without_a_label(encoder: bool) -> None:
     assert learned.shares == pytest.approx(dict(zip(learned.aspects, np.bincount(answers) / N, strict=True)))
 
 
+def test_a_name_counts_beside_words_that_tell_nothing() -> None:
+    segments, truth = plant()
+    general = GeneralEvidence(DIRECTIONS[[2]], DIRECTIONS[[2]], DIRECTIONS[[9]])
+    right = []
+    for known in (False, True):
+        evidence = []
+        for place, name in enumerate(("Sound", "Image")):
+            said = DIRECTIONS[[0, 1]]  # the words of both aspects
+            named = AspectEvidence(name, DIRECTIONS[[place]], DIRECTIONS[[place]])
+            evidence.append(AspectEvidence(name, said, said, named if known else None))
+        answers = learn_from_names(segments, evidence, general).probabilities(segments).argmax(1)
+        right.append((answers == truth)[truth < 2].mean())
+    assert right[0] < 0.7 < 0.8 < right[1]
+
+
 def test_topics_speak_of_what_their_segments_speak_of() -> None:
     learned = learn(plant()[0])
     assert learned.topic_map.argmax(1)[:6].tolist() == [0, 0, 1, 1, 2, 2]

@@ -84,6 +84,11 @@ class Linear:
     def __call__(self, places: np.ndarray) -> np.ndarray:
         return softmax(places @ self.weights + self.bias)
 
+    def mixed(self, other: Linear, share: float) -> Linear:
+        """Return the model whose scores are this share of these and the rest of the other's."""
+        weights = share * self.weights + (1 - share) * other.weights
+        return Linear(weights, share * self.bias + (1 - share) * other.bias)
+
 
 @dataclass(frozen=True)
 class Correction:

@@ -44,7 +44,14 @@ class Reader:
         return segment_features(self.vocabulary.encode(series), self.vectors, beta, encoded, self.longest)
 
     def aspect(self, aspect: Aspect) -> AspectEvidence:
-        """Read what is said of one aspect: its name and words in templates, its sentence, its examples."""
+        """Read what is said of one aspect: its name and words in templates, its sentence, its examples.
+
+        Its name also counts alone, if the reviews use it.
+        """
+        if (aspect.about or aspect.words or aspect.examples) and len(self.word_vectors(aspect.name)):
+            alone = self.aspect(Aspect(aspect.name))
+        else:
+            alone = None
         words = [word for phrase in (aspect.name, *aspect.words) for word in self.word_vectors(phrase)]
         texts = [text for phrase in (aspect.name, *aspect.words) for text in name_texts(phrase)]
         texts += [text for text in (aspect.about, *aspect.examples) if text]
@@ -53,6 +60,7 @@ class Reader:
             aspect.name,
             self.embed(texts) if self.embed else None,
             np.stack(words) if words else np.zeros((0, size), np.float32),
+            alone,
         )
 
     def general(self, texts: Sequence[str], aspects: Sequence[Aspect]) -> GeneralEvidence:
