@@ -101,7 +101,7 @@ def ratings_chart(content: Content) -> Chart | None:
     ]  # fmt: skip
     low, high = min(one.low for one in shown), max(one.high for one in shown)
     reach = max(0.1, 0.12 * (high - low))
-    scale = {"domain": [low - reach, high + reach], "zero": False, "nice": False}
+    scale = {"domain": [low - reach, high + 2 * reach], "zero": False, "nice": False}
     x = vega.number("mean", f"mean {content.columns.rating}", {"tickCount": 6}, **scale)
     bounds = vega.interval(x, strokeWidth=2.2)
     bounds["encoding"]["color"] = OWN_COLOUR

@@ -38,7 +38,7 @@ def felt_chart(content: Content) -> Chart | None:
         }
         for one in shown
     ]  # fmt: skip
-    reach = [min(-0.05, *(one.low for one in shown)), max(0.05, *(one.high for one in shown)) + 0.08]
+    reach = [min(-0.05, *(one.low for one in shown)), max(0.05, *(one.high for one in shown)) + 0.2]
     x = vega.number("net", "net sentiment", NET, domain=reach, nice=False)
     tips = ("name", "label", "positive", "negative", "segments")
     bars = vega.layer("bar", {"height": {"band": 0.62}}, tips, x=x, color=OWN_COLOUR)
