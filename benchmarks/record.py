@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ASPECTRA = str(Path(sys.executable).with_name("aspectra"))
 SECONDS = 26.0
 """How long the lines take to appear; then the picture stays."""
-ACCEPTED = 9
+ACCEPTED = 3
 """So many suggestions are accepted in the picture of the mapping page."""
 COLUMNS, WIDTH, HEIGHT = 96, 8.4, 19
 LEFT_OUT = re.compile(
@@ -113,9 +113,9 @@ def show_mapping(browser: Any, folder: Path, picture: Path) -> None:
         for _ in range(ACCEPTED):
             page.keyboard.press("s")
             page.wait_for_timeout(500)
-        page.keyboard.press("t")
-        page.keyboard.type("The grinder is loud but the espresso is great")
-        page.wait_for_timeout(2000)
+        page.locator("#try").fill("The grinder is loud but the espresso is great")
+        page.wait_for_selector("#tried .hint")
+        page.wait_for_selector("#card .segment")
         page.screenshot(path=picture)
         process.terminate()
 

@@ -115,6 +115,7 @@ class Place:
         shown = " ".join(shlex.quote(word.replace("WHEEL", "aspectra")) for word in part.install)
         cells = [part.name, f"`pip install {shown}`", f"{after[0] - before[0]}"]
         self.rows.append([*cells, f"{(after[1] - before[1]) / 1e6:,.0f}", f"{seconds:.0f}"])
+        print(f"| {' | '.join(self.rows[-1])} |", flush=True)  # kept in the log if a later step fails
 
     def size(self) -> tuple[int, int]:
         """Return how many packages are installed, and their bytes."""
