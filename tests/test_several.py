@@ -47,10 +47,18 @@ def test_clauses_are_labelled_only_where_they_differ() -> None:
 
     several_columns(LABELS, TEXTS, ASPECTS, 0.25, SentimentModel("en"), remember, "sentence")
     assert asked == ["The food was great,", "but the waiter was very rude."]
-    several_columns(
-        LABELS, TEXTS, ASPECTS, 0.45, SentimentModel("en"), remember, "sentence"
-    )  # one aspect each
-    assert len(asked) == 2
+    plain = TEXTS.str.replace(", but", " and")
+    several_columns(LABELS, plain, ASPECTS, 0.45, SentimentModel("en"), remember, "sentence")
+    assert len(asked) == 2  # one aspect each, and no contrast
+
+
+def test_what_a_clause_speaks_of_is_an_aspect_of_the_segment() -> None:
+    labels = LABELS.with_columns(p_Food=pl.lit(0.98), p_Staff=pl.lit(0.01), p_General=pl.lit(0.01))
+    found = several_columns(labels, TEXTS, ASPECTS, 0.25, SentimentModel("en"), ask, "sentence")
+    assert found["aspects"][0].to_list() == ["Food", "Staff"]
+    assert found["aspect_sentiments"][0].to_list() == ["positive", "negative"]
+    other = several_columns(labels, TEXTS, ASPECTS, 0.25, SentimentModel("de"), ask, "sentence")
+    assert other["aspects"][0].to_list() == ["Food"]
 
 
 def test_clauses_of_one_mind_need_not_be_labelled() -> None:
