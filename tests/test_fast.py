@@ -17,10 +17,13 @@ from aspectra.cli import app
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.errors import RunError
+from aspectra.fitting import Fitted
 from aspectra.labelling.files import labeller_fingerprint
 from aspectra.labelling.labeller import FastLabeller, StudentLabeller, choose_model, load_run
 from aspectra.sample import Sample
-from aspectra.student.distill import distill
+from aspectra.scores import Gold
+from aspectra.student.distill import distill, train_student
+from aspectra.student.from_names import learn_fast
 
 FAST = f"{rundir.STUDENT}/{rundir.FAST}"
 STRANGE = ["", "   ", "zzgrbl qqx", "!!!", "great " * 10_000, "The motor is loud."]
@@ -52,6 +55,23 @@ def test_it_answers_nearly_as_the_student(fast: FastLabeller, linear_run: Path, 
     answers = fast.label_segments(texts)
     assert (answers["aspect"] == student["aspect"]).mean() > 0.8
     assert answers.select("topic", "known_words").equals(student.select("topic", "known_words"))
+
+
+def test_it_learns_from_labels_as_it_reads_them(copied: Path, sample: Sample) -> None:
+    gold = sample.gold.filter(pl.col("aspects").list.first().is_in(LINEAR_ASPECTS))
+    labels = Gold(tuple(gold["text"]), tuple(frozenset(row[:1]) for row in gold["aspects"]))
+    card = load_run(copied, "encoder").card
+    student = train_student(Fitted.load(copied), card.config, copied / rundir.STUDENT, labels)
+    right = []
+    for told in (None, labels):
+        fast = learn_fast(student, told)
+        chosen = fast.probabilities(labels.texts).argmax(1)
+        right.append(
+            np.mean(
+                [fast.card.aspects[one] in said for one, said in zip(chosen, labels.aspects, strict=True)]
+            )
+        )
+    assert right[1] > right[0]
 
 
 def test_label_takes_it_by_default_and_says_why(linear_run: Path) -> None:

@@ -46,7 +46,7 @@ def distill(
         student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
         fast = felt = None
         if isinstance(student, LinearStudent):
-            fast = learn_fast(student, progress_of("fast", progress))
+            fast = learn_fast(student, joined(told, judged), progress_of("fast", progress))
             felt = refine_sentiment(fitted, Path(run), student, progress)
         home.mkdir(exist_ok=True)
         with disk.locked(home, "distill"):  # who loads it waits for all of its files

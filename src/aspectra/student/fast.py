@@ -55,12 +55,23 @@ class FastStudent:
         result = np.empty((len(words), len(self.card.aspects)), np.float32)
         for start in range(0, len(words), BLOCK):
             rows = slice(start, start + BLOCK)
-            known, *phrases = (one.part(start, min(start + BLOCK, len(words))) for one in (words, *found))
-            longest = self.fitted.config.max_tokens
-            seen = segment_features(known, self.fitted.vectors.matrix, beta[rows], longest=longest)
-            states = self.phrases.states(*phrases)
-            result[rows] = answer(np.hstack([states, seen.words, np.sqrt(seen.beta)]), self.head)
+            parts = [one.part(start, min(start + BLOCK, len(words))) for one in (words, *found)]
+            result[rows] = answer(self.features(parts, beta[rows]), self.head)
         return result
+
+    def features(self, found: Sequence[Ragged], beta: np.ndarray) -> np.ndarray:
+        """Return what the models see, N×F; `found` are known words, and the phrases' words and pairs."""
+        known, *phrases = found
+        longest = self.fitted.config.max_tokens
+        seen = segment_features(known, self.fitted.vectors.matrix, beta, longest=longest)
+        return np.hstack([self.phrases.states(*phrases), seen.words, np.sqrt(seen.beta)])
+
+    def read(self, texts: Sequence[str]) -> np.ndarray:
+        """Return what the models see of texts, N×F."""
+        tokens = extract(as_series(texts))
+        words = self.fitted.vocabulary.read(tokens)
+        beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
+        return self.features([words, *self.phrases.find(tokens)], beta)
 
     def save(self, folder: Path) -> None:
         """Write the file, vectors in 8 bits; the student's config.json, written later, makes it valid."""
@@ -80,18 +91,24 @@ class FastStudent:
 
 def answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     """Return probabilities, N×A, for features N×F, as LinearHead does."""
-    share = softmax(flat @ head["general"] + head["general_bias"])
-    aspect = softmax(flat @ head["specific"] + head["specific_bias"])
-    result = np.column_stack([share[:, :-1].sum(1, keepdims=True) * aspect, share[:, -1:]])
-    if "topics_say" in head:
-        beta = flat[:, -len(head["topics_say"]) :] ** 2
-        result = heard(result, beta, head["topics_say"], head["topics_power"])
+    result = before_labels(flat, head)
     if "correction" in head:
         scores = flat @ head["correction"] + head["correction_bias"]
         result = softmax(head["power"] * logs(result) + scores)
     nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
     kept = normalise(np.hstack([result, nothing])[:, head["kept"]])
     return soften(kept, float(np.ravel(head.get("temperature", 1.0))[0]))
+
+
+def before_labels(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the answers without what labels add, N×A, in the order in which aspects were learnt."""
+    share = softmax(flat @ head["general"] + head["general_bias"])
+    aspect = softmax(flat @ head["specific"] + head["specific_bias"])
+    result = np.column_stack([share[:, :-1].sum(1, keepdims=True) * aspect, share[:, -1:]])
+    if "topics_say" in head:
+        beta = flat[:, -len(head["topics_say"]) :] ** 2
+        result = heard(result, beta, head["topics_say"], head["topics_power"])
+    return result
 
 
 def load_fast(folder: Path, fitted: Fitted) -> FastStudent:

@@ -22,13 +22,13 @@ from aspectra.fitting import Fitted
 from aspectra.progress import Progress, StageProgress, progress_of, quiet, unseen
 from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card
-from aspectra.student.fast import FastStudent
+from aspectra.student.fast import FastStudent, before_labels
 from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
 from aspectra.topicmap.calibrate import corpus_temperature, label_temperature, label_threshold, soften
-from aspectra.topicmap.linear import Features, normalise, unit
+from aspectra.topicmap.linear import Features, Space, learn_correction, normalise, unit
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -79,8 +79,13 @@ def train_linear(
     return LinearStudent(fitted, encoder, LinearHead.of(learned, card.aspects, temperature), card)
 
 
-def learn_fast(student: LinearStudent, progress: StageProgress = unseen) -> FastStudent:
-    """Make the fast form of a student, from the segments that it learnt from and the words of all reviews."""
+def learn_fast(
+    student: LinearStudent, labels: Gold | None = None, progress: StageProgress = unseen
+) -> FastStudent:
+    """Make the fast form of a student, from the segments that it learnt from and the words of all reviews.
+
+    Half of what labels add is learnt anew: from the labels as the fast student reads them.
+    """
     fitted, encoder = student.fitted, student.encoder
     head = {name: array.numpy() for name, array in student.head.state_dict().items()}
     phrases, components = NO_PHRASES, np.zeros((0, 0), np.float32)
@@ -95,7 +100,30 @@ def learn_fast(student: LinearStudent, progress: StageProgress = unseen) -> Fast
         phrases, components = learn_phrases(reviews, sample.texts, states, embed)
     for name in MODELS & head.keys():  # what they multiply states with now multiplies the states' components
         head[name] = np.vstack([components.T @ head[name][: len(components)], head[name][len(components) :]])
-    return FastStudent(fitted, student.card, phrases, head)
+    fast = FastStudent(fitted, student.card, phrases, head)
+    if encoder and labels is not None:
+        own = own_correction(fast, labels, Space.of(sample.features), components)
+        head |= {name: ((head[name] + own[name]) / 2).astype(head[name].dtype) for name in own}
+    return fast
+
+
+def own_correction(
+    fast: FastStudent, labels: Gold, space: Space, components: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Learn from labels what a fast student's own features warrant; the parts are named as in its head.
+
+    `space` is the student's, and `components` (De×C) are those of the encoder's states that it has.
+    """
+    flat, width = fast.read(labels.texts), components.shape[1]
+    answers = before_labels(flat, fast.head)
+    targets = np.zeros((len(flat), answers.shape[1] + 1))  # the last is for aspects that were not learnt
+    targets[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
+    whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
+    found = learn_correction(answers, space.places(whole), normalise(targets[:, :-1]))
+    linear = space.unfold(found.linear)
+    size = len(components)
+    weights = np.vstack([components.T @ linear.weights[:size], linear.weights[size:]])
+    return {"correction": weights, "correction_bias": linear.bias, "power": np.asarray(found.power)}
 
 
 def learnable(

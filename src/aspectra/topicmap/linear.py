@@ -65,7 +65,10 @@ class Space:
         return cls(origin, scales, middle, vectors[:, ::-1][:, :COMPONENTS])
 
     def __call__(self, segments: Features) -> np.ndarray:
-        flat = np.hstack(stack(segments, self.origin))
+        return self.places(np.hstack(stack(segments, self.origin)))
+
+    def places(self, flat: np.ndarray) -> np.ndarray:
+        """Return where features (N×F) are, N×C."""
         return np.asarray((flat * self.scales - self.middle) @ self.components)
 
     def unfold(self, linear: Linear) -> Linear:

@@ -113,11 +113,12 @@ class LinearSystem:
         config = self.student_config()
         # fills the run's own folder from what other seeds have encoded already
         fitted.names_sample(KeptEncoder.of(config.encoder, task), n=config.n_segments)
+        labels = task.dev if self.supervision == LABELS else None
         student = train_student(
             fitted,
             config,
             task.encoded,
-            labels=task.dev if self.supervision == LABELS else None,
+            labels=labels,
             progress=task.progress,
             aspects=aspects_of(task, self.supervision),
         )
@@ -129,7 +130,7 @@ class LinearSystem:
             "several_from": student.card.several_from,
         }
         if self.fast:
-            return Frozen(answers_of(learn_fast(student), task), facts)
+            return Frozen(answers_of(learn_fast(student, labels), task), facts)
         if student.encoder:
             student = replace(student, encoder=KeptEncoder.of(config.encoder, task))
         return Frozen(answers_of(student, task), facts)
