@@ -1,6 +1,8 @@
 """Attention word by word."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,6 +57,13 @@ def test_without_a_student_the_teacher_explains_alone(detector: AspectDetector) 
 
 def test_unknown_words_have_no_attention_from_the_teacher(detector: AspectDetector) -> None:
     assert explain(TeacherLabeller(detector.fitted_), "Zzz qqq").teacher == (None, None)
+
+
+def test_of_a_long_text_the_first_words_are_explained(aspectra: Callable[..., Any], run: Path) -> None:
+    answer = aspectra("explain", run, "The pump is loud. " * 5_000, "--quiet")
+    assert answer.code == 0
+    assert "Only the first 300 of 20,000 words are read." in answer.err
+    assert answer.out.count("pump") == 75
 
 
 def test_disagreement_is_said() -> None:

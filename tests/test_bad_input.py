@@ -131,7 +131,7 @@ def test_fewer_known_words_than_topics(
 
 def test_one_topic(refused: Callable[..., str], sample_files: Path, tmp_path: Path) -> None:
     line = refused("fit", sample_files / "reviews.csv", "--run", tmp_path / "run", "--n-topics", 1)
-    assert line == "aspectra: n_topics must be at least 2, got 1.\n"
+    assert line == "aspectra: n_topics must be from 2 to 10000, got 1.\n"
     assert not (tmp_path / "run").exists()
 
 

@@ -64,8 +64,8 @@ def test_a_whole_number_will_do_where_a_fraction_may_stand() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_topics": 1}, "n_topics must be at least 2, got 1."),
-        ({"batch_size": 1}, "batch_size must be at least 2, got 1."),
+        ({"n_topics": 1}, "n_topics must be from 2 to 10000, got 1."),
+        ({"batch_size": 1}, "batch_size must be from 2 to 100000, got 1."),
         ({"temperature": 0.0}, "temperature must be more than 0, got 0.0."),
         ({"temperature": float("nan")}, "temperature must be more than 0, got nan."),
         ({"smoothness": float("nan")}, "smoothness must be at least 0, got nan."),
@@ -74,6 +74,7 @@ def test_a_whole_number_will_do_where_a_fraction_may_stand() -> None:
         ({"n_topics": True}, "n_topics must be a whole number, got True."),
         ({"seed": -1}, "seed must be from 0 to 4294967294, got -1."),
         ({"seed": 2**32}, "seed must be from 0 to 4294967294, got 4294967296."),
+        ({"steps": 10**12}, "steps must be from 0 to 100000000, got 1000000000000."),
         ({"smoothness": float("inf")}, "smoothness must be finite, got inf."),
     ],
 )

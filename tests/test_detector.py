@@ -232,7 +232,7 @@ def test_what_is_no_list_of_texts_is_refused(texts: Any, message: str) -> None:
 
 
 def test_parameters_are_checked_when_it_is_fitted() -> None:
-    with pytest.raises(ConfigError, match=r"n_topics must be at least 2, got 1."):
+    with pytest.raises(ConfigError, match=r"n_topics must be from 2 to 10000, got 1."):
         AspectDetector(n_topics=1).fit(["text"])
     with pytest.raises(ConfigError, match=r"language must be one of .* got 'xx'."):
         AspectDetector(language="xx").fit(["text"])

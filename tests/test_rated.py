@@ -55,6 +55,14 @@ def test_what_only_has_the_name_of_a_rating_is_used_only_if_the_user_says_so(tmp
         assert len(find_rated(open_source([str(path)]), "score", "en", 0).frame) == 200
 
 
+def test_a_named_column_without_ratings_is_refused_and_one_value_is_no_scale(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    pl.DataFrame({"text": [GOOD] * 40, "product": ["Mini"] * 40, "year": [2024] * 40}).write_csv(path)
+    with pytest.raises(InputError, match=r"No rating can be read in column 'product', such as 'Mini'\. Name"):
+        find_rated(open_source([str(path)]), "product", "en", 0)
+    assert "all ratings are 2024" in find_rated(open_source([str(path)]), "year", "en", 0).note
+
+
 def test_missing_ratings_are_said() -> None:
     found = rated([1, 5] * 20 + [None] * 80)
     assert len(found.frame) == 40

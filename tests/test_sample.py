@@ -178,9 +178,13 @@ def test_aspects_can_be_learnt_but_not_without_error(sample, vectors):
 
 @pytest.mark.parametrize(
     ("sizes", "message"),
-    [((0, 10), "n_reviews must be at least 1, got 0"), ((5, 1), "n_gold must be at least 2")],
+    [
+        ((0, 10), "n_reviews must be from 1 to 1000000, got 0"),
+        ((10**20, 10), "n_reviews must be from 1 to 1000000"),
+        ((5, 1), "n_gold must be from 2"),
+    ],
 )
-def test_sizes_that_are_too_small_are_refused(sizes, message):
+def test_sizes_that_cannot_work_are_refused(sizes, message):
     with pytest.raises(ConfigError, match=message):
         generate(*sizes)
 

@@ -118,6 +118,13 @@ def test_renaming_takes_topics_notes_and_first_name_along(studio: Studio) -> Non
     assert studio.session.state.aliases == {}
 
 
+def test_a_name_with_a_semicolon_is_refused(studio: Studio) -> None:
+    for kind, values in (("add", {"names": ["a;b"]}), ("rename", {"name": "Image", "to": "a;b"})):
+        with pytest.raises(MapError, match="no ; in it"):
+            studio.act(kind, **values)
+    assert studio.session.state.topic_map.aspects[:2] == ("Image", "Sound")
+
+
 def test_deleting_an_aspect_opens_its_topics_and_they_follow_the_suggestion(studio: Studio) -> None:
     studio.act("assign", choices={"0": "Image", "1": "Sound"})
     studio.act("delete", name="Image")

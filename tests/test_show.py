@@ -64,6 +64,12 @@ def test_a_path_in_a_command_to_type_is_in_quotes(aspectra: Aspectra, run: Path,
         assert f"aspectra map {shlex.quote(str(odd))}" in aspectra(*words).err
 
 
+def test_an_error_is_one_line_whatever_the_path(aspectra: Aspectra, tmp_path: Path) -> None:
+    answer = aspectra("topics", tmp_path / "two\nlines\rand\x1b[2J")
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+    assert "two\\nlines\\u000dand\\u001b[2J" in answer.err
+
+
 def test_an_aspect_that_looks_like_markup_is_printed(
     aspectra: Aspectra, own_run: Path, tmp_path: Path
 ) -> None:

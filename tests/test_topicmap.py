@@ -9,6 +9,7 @@ import pytest
 
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
+from aspectra.topicmap.aspects import read_aspects
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
     Choice,
@@ -200,6 +201,15 @@ def test_a_malformed_choice_says_what_is_wrong(change: dict[str, Any], message: 
 def test_an_aspect_needs_a_usable_name(aspects: tuple[str, ...], message: str) -> None:
     with pytest.raises(MapError, match=message):
         TopicMap(aspects, (), "print")
+
+
+def test_a_new_name_has_no_semicolon_but_an_old_map_with_one_is_read(tmp_path: Path) -> None:
+    write_map(tmp_path / "map.json", TopicMap(("Look; feel",), (), "print"))
+    (tmp_path / "new.toml").write_text('["Look; feel"]\n')
+    assert read_map(tmp_path / "map.json").aspects == ("Look; feel",)
+    for given in ("Sound,Look; feel", tmp_path / "new.toml"):
+        with pytest.raises(MapError, match="no ; in it, got 'Look; feel'"):
+            read_aspects(given)
 
 
 def test_a_topic_that_does_not_exist_cannot_be_chosen() -> None:

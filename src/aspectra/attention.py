@@ -33,6 +33,8 @@ Pieces = list[tuple[str, float | None]]
 """A text in pieces with weights: attention times the number of known words, so 1 is an even share.
 
 None marks what the teacher does not read."""
+MOST_WORDS = 300
+"""Words of a text that are explained; a student that adds up words is asked once without each of them."""
 Read = list[tuple[int, int, float]]
 """Start, end and α of each word that the teacher read in a text."""
 
@@ -116,10 +118,11 @@ class Explanation:
 
 
 def explain(model: RunLabeller, text: str) -> Explanation:
-    """Explain the label of one segment."""
-    spans = written_words(text)
+    """Explain the label of one segment, of which the first `MOST_WORDS` words are read."""
+    spans = written_words(text)[:MOST_WORDS]
     if not spans:
         raise InputError("There is no word in the text. Give a sentence in quotes.")
+    text = text[: spans[-1][1]]
     words = tuple(text[start:end] for start, end in spans)
     teacher = teacher_attention(model.fitted, text)
     teacher_answer = ranked(TeacherLabeller(model.fitted), text)

@@ -122,13 +122,14 @@ class VectorsConfig:
     """Skip-gram word vectors, learnt on sentences and fixed afterwards."""
 
     vector_size: int = setting(128, "Width D of the word vectors.", "128", at_least=2, at_most=10_000)
-    window: int = setting(5, "Words on each side that count as context.", "5", at_least=1)
-    negative: int = setting(5, "Negative samples per pair.", "5", at_least=1)
+    window: int = setting(5, "Words on each side that count as context.", "5", at_least=1, at_most=1_000)
+    negative: int = setting(5, "Negative samples per pair.", "5", at_least=1, at_most=1_000)
     vector_epochs: int = setting(
         0,
         "Passes over the corpus for the word vectors; 0 chooses 5 to 30, more for a small corpus.",
         "not said",
         at_least=0,
+        at_most=10_000,
     )
 
 
@@ -137,7 +138,11 @@ class TeacherConfig:
     """The contrastive model that discovers topics."""
 
     n_topics: int = setting(
-        30, "Number K of topics to discover; at least three times the aspects you want.", "30", at_least=2
+        30,
+        "Number K of topics to discover; at least three times the aspects you want.",
+        "30",
+        at_least=2,
+        at_most=10_000,
     )
     start: str = setting(
         "auto",
@@ -153,12 +158,15 @@ class TeacherConfig:
     penalty_weight: float = setting(
         1.0, "Weight of the penalty Ω, which keeps topics apart.", "1", at_least=0
     )
-    batch_size: int = setting(50, "Segments per step; each is contrasted with the others.", "50", at_least=2)
+    batch_size: int = setting(
+        50, "Segments per step; each is contrasted with the others.", "50", at_least=2, at_most=100_000
+    )
     steps: int = setting(
         0,
         "Training steps; 0 chooses one pass over the segments, but at least 4000 and at most 12000 steps.",
         "one pass",
         at_least=0,
+        at_most=100_000_000,
     )
     learning_factor: float = setting(
         2.0, "Factor of the learning rate.", "not said; 2 in the authors' code", above=0
@@ -260,13 +268,15 @@ class StudentConfig(Settings):
         at_least=0,
         at_most=1,
     )
-    epochs: int = setting(4, "Passes over the segments for the head.", "not said", at_least=1)
-    batch_size: int = setting(128, "Segments per step.", "not said", at_least=2)
+    epochs: int = setting(4, "Passes over the segments for the head.", "not said", at_least=1, at_most=10_000)
+    batch_size: int = setting(128, "Segments per step.", "not said", at_least=2, at_most=100_000)
     learning_rate: float = setting(
         0.003, "Highest learning rate of the head; it falls to 0.", "not said", at_least=1e-9, at_most=1
     )
     decay: float = setting(1e-3, "Weight of the L2 penalty on the classifier.", "not said", at_least=0)
-    finetune_epochs: int = setting(2, "Passes over the segments for the encoder.", "not said", at_least=1)
+    finetune_epochs: int = setting(
+        2, "Passes over the segments for the encoder.", "not said", at_least=1, at_most=10_000
+    )
     finetune_rate: float = setting(
         3e-5, "Highest learning rate of the encoder.", "not said", at_least=1e-9, at_most=1
     )

@@ -150,6 +150,7 @@ class AspectDetector(BaseEstimator):
         - `mapping`: the topics of each aspect: `{"Image": [3, 7], "General": [0]}`. Others are unmapped.
         - `by`: who made the choices; kept with them.
         """
+        topicmap.check_new_aspects(list(mapping))
         aspect_of: dict[int, str] = {}
         for aspect, numbers in mapping.items():
             for topic in numbers:
@@ -289,7 +290,9 @@ def find_aspects(
     if seeds:
         return of_words(seeds)
     if aspects is None and dev:
-        return tuple(Aspect(name) for name in sorted(set().union(*dev.aspects)))
+        names = sorted(set().union(*dev.aspects))
+        topicmap.check_new_aspects(names)
+        return tuple(Aspect(name) for name in names)
     if not aspects:
         raise MapError("Nothing to map to: give aspects or dev.")
     return read_aspects(aspects)

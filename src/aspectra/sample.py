@@ -62,6 +62,8 @@ AND, BUT = 0.2, 0.09  # chances per sentence of a second clause
 OPENER, CLOSER = 0.16, 0.1  # chances per sentence of words before and after it
 EMOJI, NEWLINES, SLOPPY = 0.1, 0.05, 0.15  # chances per review; a sloppy writer uses no capitals
 TYPO = 0.004, 0.03  # chance per word, of careful and sloppy writers
+MOST = 1_000_000
+"""Reviews or gold sentences; more take minutes and all of the memory."""
 
 Tables = dict[str, list[str]]  # slot or mood -> fillers or templates
 
@@ -98,8 +100,8 @@ class Theme(NamedTuple):
 def generate(n_reviews: int = 3000, n_gold: int = 600, seed: int = 0) -> Sample:
     """Write reviews, and label sentences of other reviews as gold."""
     for name, value, least in (("n_reviews", n_reviews, 1), ("n_gold", n_gold, 2)):
-        if value < least:
-            raise ConfigError(f"{name} must be at least {least}, got {value}.")
+        if not least <= value <= MOST:
+            raise ConfigError(f"{name} must be from {least} to {MOST}, got {value}.")
     rng = random.Random(f"reviews {seed}")
     reviews = [write_review(rng) for _ in range(n_reviews)]
     columns = {

@@ -180,4 +180,5 @@ def fail(sentence: str) -> None:
 
 
 def say(sentence: str) -> None:
-    print(show.harmless(f"aspectra: {sentence}"), file=sys.stderr)
+    """Print one line, also if a path or a name in it has ends of lines."""
+    print(show.harmless(f"aspectra: {sentence}").replace("\n", "\\n"), file=sys.stderr)

@@ -30,9 +30,10 @@ Sets = Annotated[
     str | None,
     typer.Option(help="Sets, with commas: see docs/benchmark.md. All that are there."),
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="How many seeds.")]
+Seeds = Annotated[int, typer.Option(min=1, max=1_000, help="How many seeds.")]
 Jobs = Annotated[
-    int, typer.Option(min=1, help="How many sets and seeds to run at the same time, each on one thread.")
+    int,
+    typer.Option(min=1, max=256, help="How many sets and seeds to run at the same time, each on one thread."),
 ]
 Home = Annotated[
     Path, typer.Option(help="Folder for fits and finished cells; what is there is not computed again.")
@@ -184,7 +185,7 @@ def speed(
     data: Data = None,
     only: Annotated[str | None, typer.Option(help="Some of stages,student,clauses,growth.")] = None,
     largest: Annotated[
-        int, typer.Option(min=10_000, help="Measure growth up to so many segments.")
+        int, typer.Option(min=10_000, max=1_000_000_000, help="Measure growth up to so many segments.")
     ] = 1_000_000,
     home: Home = Path("bench-runs"),
     output: Output = Path("bench-results"),

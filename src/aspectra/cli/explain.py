@@ -28,11 +28,13 @@ def command(
     if html is not None:
         check_page(html)
     with show.waiting("Loading", quiet):
-        from aspectra.attention import explain, to_html, top, verdict
+        from aspectra.attention import MOST_WORDS, explain, to_html, top, verdict, written_words
         from aspectra.labelling.labeller import load_run
 
         told = explain(load_run(run, model), text)
     show.note_model(run, model, quiet)
+    if (given := len(written_words(text))) > MOST_WORDS:  # also with --quiet: the answer is of these words
+        show.note(f"Only the first {MOST_WORDS} of {given:,} words are read. A segment is a sentence or two.")
     students = told.student or (None,) * len(told.words)
     grid = show.table("word", "teacher", "", "student", " ", right=("teacher", "student"))
     for word, teacher, student in zip(told.words, told.teacher, students, strict=True):

@@ -14,7 +14,7 @@ def command(
     folder: Annotated[
         Path, typer.Argument(help="Folder for reviews.csv and the gold labels dev.jsonl and test.jsonl.")
     ],
-    reviews: Annotated[int, typer.Option(help="Number of reviews.", min=1)] = 3000,
+    reviews: Annotated[int, typer.Option(help="Number of reviews.", min=1, max=1_000_000)] = 3000,
     seed: Annotated[int, typer.Option(help="Same seed, same reviews.", min=0)] = 0,
     quiet: show.Quiet = False,
 ) -> None:

@@ -41,13 +41,19 @@ class ServeOptions:
         ),
     ] = None
     open_: Annotated[bool, typer.Option("--open", help="Allow other machines without a token.")] = False
-    workers: Annotated[int, typer.Option(help="Number of processes; each loads the model.", min=1)] = 1
+    workers: Annotated[
+        int, typer.Option(help="Number of processes; each loads the model.", min=1, max=256)
+    ] = 1
     queue: Annotated[
         int,
-        typer.Option(help="Texts that may wait in one process; more are answered with status 429.", min=1),
+        typer.Option(
+            help="Texts that may wait in one process; more are answered with status 429.",
+            min=1,
+            max=10_000_000,
+        ),
     ] = 4096
     timeout: Annotated[
-        float, typer.Option(help="Seconds until a request is answered with status 503.", min=0.1)
+        float, typer.Option(help="Seconds until a request is answered with status 503.", min=0.1, max=86_400)
     ] = 10.0
     quiet: show.Quiet = False
 

@@ -140,7 +140,15 @@ def collect_rated(source: Rows, wanted: str | None, language: str, seed: int = 0
             pl.DataFrame({"text": frame[source.text_column], "title": titles, "given": given, "key": key})
         )
         seen += len(frame)
-    return judged(sample.rows(), str(column), language, named=wanted is not None)
+    rows = sample.rows()
+    if wanted is not None and isinstance(source, Source) and not read_ratings(rows["given"]).values.count():
+        found = rows["given"].drop_nulls().head(1).to_list()
+        raise InputError(
+            f"No rating can be read in column {wanted!r}"
+            + (f", such as {found[0][:80]!r}" if found else "")
+            + ". Name another --rating-column, or none."
+        )
+    return judged(rows, str(column), language, named=wanted is not None)
 
 
 def as_text(frame: pl.DataFrame, column: str | None) -> pl.Series:

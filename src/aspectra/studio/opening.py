@@ -26,7 +26,15 @@ from aspectra.topicmap import agree
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.by_names import BUNDLED, NamesSample, find_encoder
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, now, read_map
+from aspectra.topicmap.topicmap import (
+    SUGGESTION,
+    Choice,
+    Suggestion,
+    TopicMap,
+    check_new_aspects,
+    now,
+    read_map,
+)
 
 LABELS_TO_SUGGEST = 50
 """From this many labels given on the page on, suggestions are made from them."""
@@ -93,6 +101,7 @@ def first_map(
     names = tuple(one if isinstance(one, str) else one.name for one in opening.aspects)
     if not names and gold:
         names = tuple(sorted(set().union(*gold.aspects)))
+        check_new_aspects(names)
     carried, suggestions = carry(detector, opening.old) if opening.old else (None, [])
     if path.exists() and not opening.replace:
         found = read_map(path, detector.topics_.fingerprint, len(detector.topics_.items))

@@ -69,7 +69,7 @@ class Ratings:
     def shares(self) -> np.ndarray:
         """The ratings from 0, the worst, to 1; NaN where there is none."""
         values = self.values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        return np.asarray(np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0))
+        return np.asarray(np.clip((values - self.low) / ((self.high - self.low) or 1), 0.0, 1.0))
 
 
 def find_rating_column(names: Sequence[str], wanted: str | None = None) -> str | None:

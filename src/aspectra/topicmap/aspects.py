@@ -17,7 +17,7 @@ from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.disk import write_atomic
 from aspectra.errors import InputError
-from aspectra.topicmap.topicmap import check_aspects, keep_earlier
+from aspectra.topicmap.topicmap import check_aspects, check_new_aspects, keep_earlier
 
 KEYS = ("about", "words", "examples")
 LONGEST_EXAMPLE = 60
@@ -39,10 +39,13 @@ class Aspect:
 def read_aspects(given: str | Path | Sequence[str | Aspect]) -> tuple[Aspect, ...]:
     """Read names separated by commas, a list of names or aspects, or the path of a TOML file."""
     if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
-        return read_file(Path(given))
-    names = given.split(",") if isinstance(given, str) else given
-    listed = [name if isinstance(name, Aspect) else Aspect(name.strip()) for name in names]
-    return checked([aspect for aspect in listed if aspect.name], "--aspects")
+        aspects = read_file(Path(given))
+    else:
+        names = given.split(",") if isinstance(given, str) else given
+        listed = [name if isinstance(name, Aspect) else Aspect(name.strip()) for name in names]
+        aspects = checked([aspect for aspect in listed if aspect.name], "--aspects")
+    check_new_aspects([aspect.name for aspect in aspects])
+    return aspects
 
 
 def read_file(path: Path) -> tuple[Aspect, ...]:
@@ -145,4 +148,5 @@ def fingerprint(aspects: Iterable[Aspect]) -> str:
 
 def of_words(words: Mapping[str, Sequence[str]]) -> tuple[Aspect, ...]:
     """Return aspects from {name: words}."""
+    check_new_aspects(list(words))
     return checked([Aspect(name, words=tuple(given)) for name, given in words.items()], "The words")

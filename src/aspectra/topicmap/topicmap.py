@@ -279,6 +279,16 @@ def check_aspects(aspects: Sequence[str]) -> None:
         seen.add(name.casefold())
 
 
+def check_new_aspects(names: Sequence[str]) -> None:
+    """Check names that a person gives now; older maps may have ; which separates aspects in CSV and Excel."""
+    check_aspects(names)
+    for name in names:
+        if ";" in name:
+            raise MapError(
+                f"An aspect's name has no ; in it, got {name!r}: label files put it between aspects."
+            )
+
+
 def what_is_wrong(numbers: list[int]) -> str:
     expected, counts = range(len(numbers)), Counter(numbers)
     twice = sorted(number for number, count in counts.items() if count > 1)
