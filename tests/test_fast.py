@@ -82,10 +82,10 @@ def test_label_takes_it_by_default_and_says_why(linear_run: Path) -> None:
     assert isinstance(AspectDetector.load(linear_run).labeller(), FastLabeller)
 
 
-def test_it_needs_no_torch(linear_run: Path) -> None:
+def test_it_needs_neither_torch_nor_scipy(linear_run: Path) -> None:
     script = (
         "import sys, aspectra; frame = aspectra.load(sys.argv[1]).label(['Loud motor. Nice taste.']); "
-        "assert len(frame) == 2 and not {'torch', 'transformers', 'tokenizers'} & set(sys.modules)"
+        "assert len(frame) == 2 and not {'torch', 'scipy', 'tokenizers'} & set(sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script, str(linear_run)], check=False).returncode == 0
 

@@ -263,7 +263,7 @@ class NearestWords:
         sample: NamesSample,
     ) -> np.ndarray:
         """Return cosines with the aspects' words, and with their texts as the encoder sees them."""
-        vectors = [sample.reader.word_vectors(word) for word in words]
+        vectors = sample.reader.word_vectors(words)
         centre = sample.features.words.mean(0)
         rows = np.stack([found.mean(0) - centre if len(found) else 0 * centre for found in vectors])
         targets = np.stack([middle(one.words, centre) for one in evidence])
@@ -315,9 +315,7 @@ def spoken_of(
     for aspect in aspects:
         if aspect.name == GENERAL:
             continue
-        words = [
-            word for phrase in (aspect.name, *aspect.words) for word in sample.reader.word_vectors(phrase)
-        ]
+        words = any(map(len, sample.reader.word_vectors([aspect.name, *aspect.words])))
         parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
         described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
         if words or described_by_text or aspect.name in shown:
