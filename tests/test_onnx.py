@@ -84,7 +84,7 @@ def test_who_loads_beside_an_export_waits_for_all_of_its_files(own: Path) -> Non
 
     writer = threading.Thread(target=export)
     writer.start()
-    assert locked.wait(10)
+    assert locked.wait(60)
     assert len(OnnxLabeller(own).label(["The pump is loud."])) == 1
     writer.join()
 

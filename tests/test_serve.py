@@ -132,7 +132,7 @@ class Blocked:
         self.detector, self.go = detector, threading.Event()
 
     def __call__(self, texts: pl.Series) -> pl.DataFrame:
-        assert self.go.wait(10)
+        assert self.go.wait(60)
         return self.detector.label(texts)
 
 
@@ -154,7 +154,7 @@ def test_a_full_queue_is_429_and_it_recovers(start: Start, detector: AspectDetec
     assert (full.status_code, full.headers["Retry-After"]) == (429, "1")
     blocked.go.set()
     for sender in senders:
-        sender.join(10)
+        sender.join(60)
     assert sorted(statuses) == [200] * 3 + [429] * 5
     assert client.post("/label", json={"texts": ["Nice crema."]}).status_code == 200
 
@@ -229,26 +229,23 @@ def test_schemathesis_finds_nothing(program: list[str], run: Path, tmp_path: Pat
         limits = ["--max-examples", "3", "--max-time", "5"]
         command = ["-m", "schemathesis.cli", "run", f"http://127.0.0.1:{port}/openapi.json", *limits]
         end = subprocess.run(
-            [sys.executable, *command], capture_output=True, text=True, timeout=60, cwd=tmp_path
+            [sys.executable, *command], capture_output=True, text=True, timeout=300, cwd=tmp_path
         )
         assert end.returncode == 0, end.stdout[-3000:]
 
 
 def test_a_stopped_service_still_answers_what_was_asked(program: list[str], run: Path) -> None:
-    answers: list[tuple[int, bytes]] = []
+    sent = json.dumps({"texts": ["Nice crema. Loud pump! " * 50] * 64})
     with process(program, run) as (server, port):
-        sent = {"texts": ["Nice crema. Loud pump! " * 50] * 64}
-        senders = [
-            threading.Thread(target=lambda: answers.append(ask(port, "/label", sent))) for _ in range(4)
-        ]
+        senders = [http.client.HTTPConnection("127.0.0.1", port, timeout=150) for _ in range(4)]
         for sender in senders:
-            sender.start()
-        time.sleep(0.5)
+            sender.request("POST", "/label", sent, JSON)
+        assert ask(port, "/healthz")[0] == 200  # it came after them, so they have arrived
         server.send_signal(signal.SIGTERM)
+        assert [sender.getresponse().status for sender in senders] == [200] * 4
         for sender in senders:
-            sender.join(60)
-        assert [status for status, _ in answers] == [200] * 4
-        assert server.wait(10) == 128 + signal.SIGTERM
+            sender.close()
+        assert server.wait(60) == 128 + signal.SIGTERM
 
 
 def test_several_workers_add_up_their_figures_and_one_that_dies_is_replaced(
@@ -303,7 +300,7 @@ def test_half_sent_headers_lose_their_connection_and_others_do_not(
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     port = listener.getsockname()[1]
-    used = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    used = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     used.request("GET", "/healthz")
     assert used.getresponse().read()
     halves = [socket.create_connection(("127.0.0.1", port), 10) for _ in range(20)]

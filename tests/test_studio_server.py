@@ -35,7 +35,7 @@ class Client:
     def ask(
         self, path: str, sent: Any = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any, http.client.HTTPMessage]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         usual = {"Host": f"127.0.0.1:{self.port}", "Cookie": f"aspectra-{self.port}={self.token}"}
         body = sent if sent is None or isinstance(sent, bytes) else json.dumps(sent)
         connection.request("GET" if sent is None else "POST", path, body, {**usual, **(headers or {})})
@@ -348,9 +348,9 @@ def test_ctrl_c_ends_the_command_cleanly(program: list[str], own_run: Path) -> N
     assert process.stdout is not None
     address = process.stdout.readline()
     assert address.startswith("http://127.0.0.1:")
-    with socket.create_connection(("127.0.0.1", int(address.split(":")[2].partition("/")[0])), timeout=10):
+    with socket.create_connection(("127.0.0.1", int(address.split(":")[2].partition("/")[0])), timeout=60):
         process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "Traceback" not in said
 
