@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= data
 export OMP_WAIT_POLICY := PASSIVE
+# Tests start dozens of processes; none of them should have to compile the modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: install browser demo test unit lint bench chaos site release-check clean
 
