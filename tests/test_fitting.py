@@ -177,7 +177,7 @@ def test_an_interrupted_change_of_settings_does_not_pass_for_a_finished_run(fini
         RunDir(finished).config()
 
 
-@pytest.mark.parametrize("settings", [{"n_topics": 100_000}, {"min_count": 100_000}, {"min_tokens": 100}])
+@pytest.mark.parametrize("settings", [{"n_topics": 9_999}, {"min_count": 100_000}, {"min_tokens": 100}])
 def test_a_fit_that_cannot_work_leaves_a_finished_run_as_it_was(
     finished: Path, snapshot: Callable, settings: dict[str, int]
 ) -> None:
