@@ -23,6 +23,7 @@ from aspectra.report.read import (
     period_start,
 )
 from aspectra.sample import Sample
+from aspectra.text.write import write_frames
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +133,13 @@ def test_ratings_are_read_as_fit_reads_them(labelled: pl.DataFrame, tmp_path: Pa
     labels = open_labels(rewritten(years, tmp_path / "years.parquet"))
     assert labels.columns.rating is None
     assert ["no usual scale" in note for note in labels.notes] == [True]
+
+
+def test_a_quote_in_the_name_of_a_column_comes_back_from_csv(folder: Path, tmp_path: Path) -> None:
+    odd = pl.read_parquet(folder / "labelled.parquet").rename({"product": '5" screen'})
+    write_frames([odd], tmp_path / "labels.csv")
+    groups = open_labels(tmp_path / "labels.csv", ColumnNames(group='5" screen')).groups
+    assert groups == open_labels(folder / "labelled.csv").groups
 
 
 def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) -> None:

@@ -158,7 +158,9 @@ def scan(path: Path) -> pl.LazyFrame:
             with path.open(encoding="utf-8", errors="replace") as file:
                 header = file.readline()
             separator = find_delimiter(header)
-            rows = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
+            rows = pl.scan_csv(
+                path, separator=separator, infer_schema=False, glob=False, with_column_names=without_escapes
+            )
         else:
             raise InputError(f"{path} is not a label file: its name must end in .parquet, .csv or .jsonl.")
         known = rows.collect_schema()
@@ -168,6 +170,11 @@ def scan(path: Path) -> pl.LazyFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         message = f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote."
         raise InputError(message) from None
+
+
+def without_escapes(names: list[str]) -> list[str]:
+    """Undo CSV's "" for a quote in names of columns, which polars undoes in cells only."""
+    return [name.replace('""', '"') for name in names]
 
 
 def find_aspects(path: Path, names: list[str]) -> tuple[str, ...]:
