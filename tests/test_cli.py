@@ -87,7 +87,8 @@ def test_help_lists_the_commands_in_groups() -> None:
     assert text.index("Models:") < text.index("  distill ") < text.index("Research:") < text.index("  bench ")
 
 
-def test_completion_can_be_shown(aspectra: Aspectra) -> None:
+def test_completion_can_be_shown(aspectra: Aspectra, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))  # tests may have no shell
     answer = aspectra("--show-completion", "bash")
     assert "_ASPECTRA_COMPLETE=complete_bash" in answer.out
 
