@@ -75,13 +75,19 @@ def start(own_run: Path) -> Iterator[Callable[..., Client]]:
         thread.join(5)
 
 
-def test_half_sent_requests_lose_their_connection(
-    start: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def start_impatient(start: Callable[..., Client], monkeypatch: pytest.MonkeyPatch) -> tuple[Client, str]:
+    """Start a server that waits 0.2 s for headers and bodies; also return headers that it accepts."""
     monkeypatch.setattr("aspectra.connections.HEADERS_WITHIN", 0.2)
     monkeypatch.setattr("aspectra.studio.server.BODY_WITHIN", 0.2)
     client = start()
     cookie = f"Cookie: aspectra-{client.port}={client.token}\r\nHost: 127.0.0.1:{client.port}\r\n"
+    return client, cookie
+
+
+def test_half_sent_requests_lose_their_connection(
+    start: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, cookie = start_impatient(start, monkeypatch)
     for half in ("GET / HTTP/1.1\r\nHost:", f"POST /api/act HTTP/1.1\r\n{cookie}Content-Length: 9\r\n\r\n{{"):
         with socket.create_connection(("127.0.0.1", client.port), 10) as connection:
             connection.sendall(half.encode())
@@ -99,10 +105,7 @@ def drip(connection: socket.socket) -> None:
 def test_a_body_that_drips_on_after_its_answer_loses_its_connection(
     start: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aspectra.connections.HEADERS_WITHIN", 0.2)
-    monkeypatch.setattr("aspectra.studio.server.BODY_WITHIN", 0.2)
-    client = start()
-    cookie = f"Cookie: aspectra-{client.port}={client.token}\r\nHost: 127.0.0.1:{client.port}\r\n"
+    client, cookie = start_impatient(start, monkeypatch)
     with socket.create_connection(("127.0.0.1", client.port), 10) as connection:
         connection.sendall(f"POST /api/act HTTP/1.1\r\n{cookie}Content-Length: 9000\r\n\r\n".encode())
         assert b" 400 " in connection.recv(1000)
