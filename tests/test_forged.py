@@ -13,13 +13,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from conftest import TINY
 from safetensors.numpy import load_file, save_file
 
 import aspectra
 from aspectra import disk, rundir
+from aspectra.checking import check_run
+from aspectra.detector import AspectDetector
 from aspectra.errors import AspectraError, RunError
-from aspectra.fitting import Fitted
+from aspectra.fitting import Fitted, load_rated
 from aspectra.labelling.labeller import open_labeller
+from aspectra.rundir import RunDir
+from aspectra.sample import Sample
 from aspectra.sentiment.model import SentimentModel
 from aspectra.student.distill import distill
 
@@ -233,6 +238,22 @@ def test_who_loads_while_a_student_is_written_gets_the_old_or_the_new_one(
     finally:
         stop.set()
         writer.join()
+
+
+def test_sentiment_and_ratings_of_another_run_are_refused_until_the_fit_is_repeated(
+    sample: Sample, tmp_path: Path
+) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    texts, ratings = sample.reviews["text"], sample.reviews["rating"]
+    for folder, rows in ((own, slice(0, 300)), (other, slice(300, 600))):
+        AspectDetector(**TINY).fit(texts[rows], run=folder, ratings=ratings[rows])
+    for name, wrong in ((rundir.SENTIMENT, "was learnt from other"), (rundir.RATED, "are not those of")):
+        shutil.copy(other / name, own)
+        assert [one.name for one in check_run(own) if one.wrong] == [name]
+        with pytest.raises(RunError, match=wrong):
+            load_rated(RunDir(own), Fitted.load(own).sentiment)
+        AspectDetector(**TINY).fit(texts[:300], run=own, ratings=ratings[:300])
+        assert not [one for one in check_run(own) if one.wrong]
 
 
 def test_sentiment_that_is_replaced_meanwhile_is_read_again(

@@ -16,10 +16,8 @@ from typing import Any
 from aspectra import disk, rundir
 from aspectra.config import FitConfig
 from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError, typed
-from aspectra.fitting import Fitted
+from aspectra.fitting import Fitted, load_rated, load_sentiment
 from aspectra.rundir import RunDir
-from aspectra.sentiment.model import SentimentModel
-from aspectra.sentiment.rated import RatedReviews
 from aspectra.student.fast import load_fast
 from aspectra.student.linear import load_student
 from aspectra.studio.session import Session
@@ -52,7 +50,7 @@ def check_run(run: Path | str) -> list[Finding]:
     home = RunDir(run)
     if not (home / rundir.MANIFEST).exists():
         home.check()  # raises: there is no run
-    fitted, found = None, [*check_stages(home), *check_sentiment(home.path)]
+    fitted, found = None, [*check_stages(home), *check_sentiment(home)]
     if not any(one.wrong for one in found):
         fitted, found = check_fitted(home.path, found)
     found += check_made_by_people(home.path, fitted)
@@ -85,15 +83,19 @@ def check_stages(run: RunDir) -> Iterator[Finding]:
                 yield Finding(name)
 
 
-def check_sentiment(run: Path) -> Iterator[Finding]:
+def check_sentiment(run: RunDir) -> Iterator[Finding]:
     """Check what was learnt of sentiment, and the reviews that it was learnt from."""
-    path = run / rundir.SENTIMENT
+    path, known = run / rundir.SENTIMENT, None
     if path.exists():
-        yield attempt(path.name, lambda: SentimentModel.load(path))
+        try:
+            known = load_sentiment(run)
+            yield Finding(path.name)
+        except RunError as error:
+            yield found_wrong(path.name, error)
     else:
         yield Finding(path.name, NOT_YET, "Sentiment comes from a lexicon alone. Repeat the fit to learn it.")
-    if (run / rundir.RATED).exists():
-        yield attempt(rundir.RATED, lambda: RatedReviews.load(run))
+    if (run / rundir.RATED).exists() or (known and known.about.get("rated")):
+        yield attempt(rundir.RATED, lambda: load_rated(run, known))
 
 
 def fit_command(run: RunDir) -> str:

@@ -199,7 +199,7 @@ class Fitted:
             {stage: run.fingerprint_of(stage) for stage in STAGES},
             run,
             read_map(run / rundir.TOPIC_MAP, topics.fingerprint, len(topics.items)) if has_map else None,
-            SentimentModel.load(run / rundir.SENTIMENT) if (run / rundir.SENTIMENT).exists() else None,
+            load_sentiment(run) if (run / rundir.SENTIMENT).exists() else None,
         )
 
 
@@ -279,7 +279,8 @@ def fit_sentiment(
     made_for = fingerprint(fitted.fingerprints["prepare"], as_given(ratings))
     if run and (run / rundir.SENTIMENT).exists():
         with contextlib.suppress(RunError):  # what is damaged is made again
-            there = SentimentModel.load(run / rundir.SENTIMENT)
+            there = load_sentiment(run)
+            load_rated(run, there)
             if there.about.get("made_for") == made_for:
                 progress("sentiment", 1.0)
                 return fitted.with_sentiment(there)
@@ -291,6 +292,23 @@ def fit_sentiment(
         made.save(run / rundir.SENTIMENT)
     progress("sentiment", 1.0)
     return fitted.with_sentiment(made, rated)
+
+
+def load_rated(run: RunDir, sentiment: SentimentModel | None) -> RatedReviews:
+    """Read the rated reviews that a run's sentiment was learnt from; refuse others."""
+    rated = RatedReviews.load(run.path)
+    if sentiment and sentiment.about.get("ratings") not in (None, rated.fingerprint()):
+        raise RunError(f"{run / rundir.RATED} is missing, or its reviews are not those of the fit. {AGAIN}")
+    return rated
+
+
+def load_sentiment(run: RunDir) -> SentimentModel:
+    """Read a run's sentiment; refuse that of other reviews. An update keeps what was learnt before it."""
+    made = SentimentModel.load(run / rundir.SENTIMENT)
+    before = [one["before"] for one in run.manifest().get("updates", [])]
+    if made.about.get("reviews") not in (None, run.fingerprint_of("prepare"), *before):
+        raise RunError(f"{run / rundir.SENTIMENT} was learnt from other reviews. {AGAIN}")
+    return made
 
 
 def learn_sentiment(
@@ -306,8 +324,9 @@ def learn_sentiment(
         rated.segments(config.segment, config.language),
     )  # fmt: skip
     made.about.update(
-        reviews=fitted.fingerprints["prepare"], rated=len(rated.frame), encoder=bool(encoder), note=rated.note
-    )
+        reviews=fitted.fingerprints["prepare"], rated=len(rated.frame), ratings=rated.fingerprint(),
+        encoder=bool(encoder), note=rated.note,
+    )  # fmt: skip
     return made
 
 

@@ -64,6 +64,9 @@ class RatedReviews:
         split = split_reviews(self.frame["text"], segment, language)
         return split["text"], split["review"].to_numpy(), self.frame["rating"].to_numpy()
 
+    def fingerprint(self) -> str:
+        return rundir.fingerprint(self.frame.to_dict(as_series=False))
+
     def save(self, run: Path) -> None:
         """Write the reviews into a run; those of an earlier fit are removed if there are none."""
         if self.frame.is_empty():

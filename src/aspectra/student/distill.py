@@ -11,8 +11,9 @@ from pathlib import Path
 
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.fitting import Fitted, learn_sentiment
+from aspectra.fitting import Fitted, learn_sentiment, load_rated
 from aspectra.progress import Progress, progress_of, quiet
+from aspectra.rundir import RunDir
 from aspectra.scores import Gold, read_gold
 from aspectra.sentiment.model import SentimentModel
 from aspectra.sentiment.rated import RatedReviews
@@ -41,13 +42,13 @@ def distill(
     """
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
     fitted, home = Fitted.load(run), Path(run) / rundir.STUDENT
-    aspects = aspects_of_run(Path(run))
+    aspects, rated = aspects_of_run(Path(run)), load_rated(RunDir(run), fitted.sentiment)
     with disk.locked(Path(run), "distill", wait=0):
         student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
         fast = felt = None
         if isinstance(student, LinearStudent):
             fast = learn_fast(student, joined(told, judged), progress_of("fast", progress))
-            felt = refine_sentiment(fitted, Path(run), student, progress)
+            felt = refine_sentiment(fitted, rated, student, progress)
         home.mkdir(exist_ok=True)
         with disk.locked(home, "distill"):  # who loads it waits for all of its files
             if fast:
@@ -61,13 +62,13 @@ def distill(
 
 
 def refine_sentiment(
-    fitted: Fitted, run: Path, student: LinearStudent, progress: Progress
+    fitted: Fitted, rated: RatedReviews, student: LinearStudent, progress: Progress
 ) -> SentimentModel | None:
     """Learn sentiment again, now also from what the encoder, if any, makes of the student's segments."""
     if student.encoder is None:
         return None
     progress("sentiment", 0.0)
-    made = learn_sentiment(fitted, RatedReviews.load(run), student.encoder, student.card.config.n_segments)
+    made = learn_sentiment(fitted, rated, student.encoder, student.card.config.n_segments)
     before = fitted.felt().about
     made.about.update({name: before[name] for name in ("made_for", "note") if name in before})
     progress("sentiment", 1.0)
