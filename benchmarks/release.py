@@ -75,7 +75,7 @@ PARTS = (
     Part("serve", ["WHEEL[serve]"], served="/healthz"),
     Part("ray", ["WHEEL[ray]"], ["aspectra label runs/shop shop/reviews.csv -o out/ --engine ray"]),
     Part("bench", ["WHEEL[bench]"], ["aspectra bench quality --systems majority --seeds 1 --output bench"]),
-    Part("notebook", ["nbclient", "ipykernel", "pandas"]),
+    Part("tutorials and notebook", ["duckdb", "ipykernel", "nbclient", "pandas"]),
 )
 ALL = ",".join(part.name for part in PARTS)
 

@@ -21,11 +21,12 @@ from aspectra import disk, rundir
 from aspectra.checking import check_run
 from aspectra.detector import AspectDetector
 from aspectra.errors import AspectraError, RunError
-from aspectra.fitting import Fitted, load_rated
+from aspectra.fitting import Fitted
 from aspectra.labelling.labeller import open_labeller
 from aspectra.rundir import RunDir
 from aspectra.sample import Sample
 from aspectra.sentiment.model import SentimentModel
+from aspectra.sentiment.rated import load_rated
 from aspectra.student.distill import distill
 
 JSONS = (rundir.MANIFEST, rundir.CONFIG, rundir.VOCABULARY, rundir.TOPICS)

@@ -16,8 +16,9 @@ from typing import Any
 from aspectra import disk, rundir
 from aspectra.config import FitConfig
 from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError, typed
-from aspectra.fitting import Fitted, load_rated, load_sentiment
+from aspectra.fitting import Fitted
 from aspectra.rundir import RunDir
+from aspectra.sentiment.rated import load_rated, load_sentiment
 from aspectra.student.fast import load_fast
 from aspectra.student.linear import load_student
 from aspectra.studio.session import Session

@@ -28,7 +28,7 @@ from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import RunDir, fingerprint
 from aspectra.sentiment.model import SentimentModel
 from aspectra.sentiment.opinions import train as train_sentiment
-from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated
+from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, load_rated, load_sentiment
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
@@ -292,23 +292,6 @@ def fit_sentiment(
         made.save(run / rundir.SENTIMENT)
     progress("sentiment", 1.0)
     return fitted.with_sentiment(made, rated)
-
-
-def load_rated(run: RunDir, sentiment: SentimentModel | None) -> RatedReviews:
-    """Read the rated reviews that a run's sentiment was learnt from; refuse others."""
-    rated = RatedReviews.load(run.path)
-    if sentiment and sentiment.about.get("ratings") not in (None, rated.fingerprint()):
-        raise RunError(f"{run / rundir.RATED} is missing, or its reviews are not those of the fit. {AGAIN}")
-    return rated
-
-
-def load_sentiment(run: RunDir) -> SentimentModel:
-    """Read a run's sentiment; refuse that of other reviews. An update keeps what was learnt before it."""
-    made = SentimentModel.load(run / rundir.SENTIMENT)
-    before = [one["before"] for one in run.manifest().get("updates", [])]
-    if made.about.get("reviews") not in (None, run.fingerprint_of("prepare"), *before):
-        raise RunError(f"{run / rundir.SENTIMENT} was learnt from other reviews. {AGAIN}")
-    return made
 
 
 def learn_sentiment(

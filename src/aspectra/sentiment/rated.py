@@ -15,8 +15,10 @@ import numpy as np
 import polars as pl
 
 from aspectra import rundir
-from aspectra.errors import InputError
+from aspectra.errors import InputError, RunError
+from aspectra.rundir import RunDir
 from aspectra.sampling import Reservoir, keys
+from aspectra.sentiment.model import AGAIN, SentimentModel
 from aspectra.sentiment.rules import lexicon_scores
 from aspectra.sentiment.words import WordReader
 from aspectra.text.ratings import TITLE_NAMES, Ratings, find_rating_column, read_ratings, with_usual_name
@@ -216,3 +218,20 @@ def agreement(frame: pl.DataFrame, language: str) -> float | None:
     if len(frame) < LEAST_TO_COMPARE or scores.std() == 0 or ratings.std() == 0:
         return None
     return float(np.corrcoef(scores, ratings)[0, 1])
+
+
+def load_rated(run: RunDir, sentiment: SentimentModel | None) -> RatedReviews:
+    """Read the rated reviews that a run's sentiment was learnt from; refuse others."""
+    rated = RatedReviews.load(run.path)
+    if sentiment and sentiment.about.get("ratings") not in (None, rated.fingerprint()):
+        raise RunError(f"{run / rundir.RATED} is missing, or its reviews are not those of the fit. {AGAIN}")
+    return rated
+
+
+def load_sentiment(run: RunDir) -> SentimentModel:
+    """Read a run's sentiment; refuse that of other reviews. An update keeps what was learnt before it."""
+    made = SentimentModel.load(run / rundir.SENTIMENT)
+    before = [one["before"] for one in run.manifest().get("updates", [])]
+    if made.about.get("reviews") not in (None, run.fingerprint_of("prepare"), *before):
+        raise RunError(f"{run / rundir.SENTIMENT} was learnt from other reviews. {AGAIN}")
+    return made

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.fitting import Fitted, learn_sentiment, load_rated
+from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold, read_gold
 from aspectra.sentiment.model import SentimentModel
-from aspectra.sentiment.rated import RatedReviews
+from aspectra.sentiment.rated import RatedReviews, load_rated
 from aspectra.student.from_names import learn_fast, train_linear
 from aspectra.student.linear import LinearStudent
 from aspectra.student.paper.from_teacher import train_attention
