@@ -174,47 +174,64 @@ def sample_files(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """Return a folder that the first worker fills; the others wait for it instead of doing the same work."""
+    home = factory.getbasetemp()
+    home = home.parent if "PYTEST_XDIST_WORKER" in os.environ else home
+    with disk.locked(home, name, wait=600):
+        if not (home / name).exists():
+            make(home / f"{name}-begun")
+            (home / f"{name}-begun").rename(home / name)
+    return home / name
+
+
 @pytest.fixture(scope="session")
-def detector(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> AspectDetector:
+def run(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Fitted, and mapped by topic number: quality is not the point."""
-    together = tmp_path_factory.getbasetemp().parent
-    with disk.locked(together, "fit", wait=600):  # what one worker has compiled, the other need not
+
+    def make(folder: Path) -> None:
         fitted = AspectDetector(**SMALL).fit(sample.reviews["text"])
-    return fitted.map_topics({"Taste": range(4), "Noise": range(4, 8), "General": range(8, 14)})
+        fitted.map_topics({"Taste": range(4), "Noise": range(4, 8), "General": range(8, 14)}).save(folder)
+
+    return made_once(tmp_path_factory, "sample-run", make)
 
 
 @pytest.fixture(scope="session")
-def run(detector: AspectDetector, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("runs") / "sample"
-    detector.save(folder)
-    return folder
+def detector(run: Path) -> AspectDetector:
+    return AspectDetector.load(run)
 
 
 @pytest.fixture(scope="session")
 def encoder_folder(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder; its weights are random."""
-    return make_encoder(tmp_path_factory.mktemp("encoder"), sample)
+    return made_once(tmp_path_factory, "encoder", lambda folder: make_encoder(folder, sample))
 
 
 @pytest.fixture(scope="session")
 def student_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run with a student in it."""
-    from aspectra.student.distill import distill
 
-    folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("student") / "run"))
-    distill(folder, student_config(encoder_folder))
-    return folder
+    def make(folder: Path) -> None:
+        from aspectra.student.distill import distill
+
+        shutil.copytree(run, folder)
+        distill(folder, student_config(encoder_folder))
+
+    return made_once(tmp_path_factory, "student-run", make)
 
 
 @pytest.fixture(scope="session")
 def linear_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run with a map that no person decided, and a linear student that learnt from names."""
-    from aspectra.student.distill import distill
 
-    folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("linear") / "run"))
-    open_map(AspectDetector.load(folder, with_map=False), LINEAR_ASPECTS).save(folder)
-    distill(folder, StudentConfig(encoder=str(encoder_folder), n_segments=2000))
-    return folder
+    def make(folder: Path) -> None:
+        from aspectra.student.distill import distill
+
+        shutil.copytree(run, folder)
+        open_map(AspectDetector.load(folder, with_map=False), LINEAR_ASPECTS).save(folder)
+        distill(folder, StudentConfig(encoder=str(encoder_folder), n_segments=2000))
+
+    return made_once(tmp_path_factory, "linear-run", make)
 
 
 @pytest.fixture(scope="session")

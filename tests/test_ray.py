@@ -31,7 +31,7 @@ FILES = 10
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    """A head that does no work and two nodes with a CPU each, on 127.0.0.1; a dead one is soon noticed."""
+    """A head and another node with a CPU each, on 127.0.0.1; that the other one dies is soon noticed."""
     import_ray(local=True)
     import ray
     from ray.cluster_utils import Cluster
@@ -42,10 +42,9 @@ def cluster() -> Iterator[Any]:
         "health_check_period_ms": 500,
         "health_check_failure_threshold": 3,
     }
-    head = {**here, "num_cpus": 0, "include_dashboard": False, "_system_config": noticing}
+    head = {**here, "num_cpus": 1, "include_dashboard": False, "_system_config": noticing}
     made = Cluster(initialize_head=True, head_node_args=head)
-    for _ in range(2):
-        made.add_node(**here, num_cpus=1)
+    made.add_node(**here, num_cpus=1)
     yield made
     ray.shutdown()
     made.shutdown()

@@ -12,7 +12,7 @@ import hashlib
 import importlib.metadata
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -55,9 +55,14 @@ def code_key(*roots: str, home: Path = HOME) -> str:
 def hash_modules(modules: Iterable[str], home: Path = HOME) -> str:
     digest = hashlib.sha256()
     for module in sorted(modules):
-        tree = Silent().visit(ast.parse(source_of(module, home).read_bytes()))
-        digest.update(f"{module} {ast.dump(tree)}".encode())
+        digest.update(f"{module} {code_of(source_of(module, home).read_bytes())}".encode())
     return digest.hexdigest()[:8]
+
+
+@cache
+def code_of(source: bytes) -> str:
+    """Return what a module's source does, without what only people read."""
+    return ast.dump(Silent().visit(ast.parse(source)))
 
 
 def reachable(roots: Iterable[str], home: Path = HOME, without: tuple[str, ...] = ()) -> set[str]:
@@ -70,23 +75,36 @@ def reachable(roots: Iterable[str], home: Path = HOME, without: tuple[str, ...] 
     while waiting:
         module = waiting.pop()
         found.add(module)
-        names = imported(ast.parse(source_of(module, home).read_bytes()), home) - found
+        names = imported(source_of(module, home).read_bytes(), home) - found
         waiting |= {name for name in names if not name.startswith(without)}
     return found
 
 
-def imported(node: ast.AST, home: Path) -> set[str]:
+def imported(source: bytes, home: Path) -> set[str]:
     """Return the modules of aspectra that code imports when it runs, not those for type checkers."""
+    names = (
+        part if is_ours(part) and source_of(part, home).exists() else module
+        for module, part in imports_in(source)
+    )
+    return {name for name in names if is_ours(name)}
+
+
+@cache
+def imports_in(source: bytes) -> frozenset[tuple[str, str]]:
+    """Return each module that is imported from, and what: a module of it, or a name."""
+    return frozenset(imports_below(ast.parse(source)))
+
+
+def imports_below(node: ast.AST) -> Iterator[tuple[str, str]]:
+    children = ast.iter_child_nodes(node)
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return {name for child in node.orelse for name in imported(child, home)}
-    found = {name for child in ast.iter_child_nodes(node) for name in imported(child, home)}
-    names: list[str] = []
+        children = iter(node.orelse)
+    for child in children:
+        yield from imports_below(child)
     if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
+        yield from ((alias.name, alias.name) for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and node.module:
-        parts = [f"{node.module}.{alias.name}" for alias in node.names]
-        names = [part if is_ours(part) and source_of(part, home).exists() else node.module for part in parts]
-    return found | {name for name in names if is_ours(name)}
+        yield from ((node.module, f"{node.module}.{alias.name}") for alias in node.names)
 
 
 def is_ours(module: str) -> bool:

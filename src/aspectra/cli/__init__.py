@@ -155,7 +155,7 @@ def main() -> None:
     try:
         check_folder()
         check_words(sys.argv[1:])
-        app()
+        app(prog_name="aspectra")  # also if it was started as a module
     except AspectraError as error:
         fail(str(error))
     except OSError as error:
