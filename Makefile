@@ -37,7 +37,7 @@ test: install browser
 	@$(MAKE) --no-print-directory -j 2 lint unit
 
 unit:
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 bench: install
 	$(BIN)/aspectra bench quality --data $(DATA) --jobs 2 --markdown docs/results.md

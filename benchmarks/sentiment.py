@@ -38,6 +38,7 @@ from aspectra.sentiment.rated import DRAWN, collect_rated
 from aspectra.student.distill import train_student
 from aspectra.student.linear import LinearStudent
 from aspectra.text.segment import split_reviews
+from aspectra.text.tokens import extract_forms
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
@@ -235,7 +236,7 @@ def main(
         ("TVs with ratings", rated, kept),
     ):
         models = [domain_model(data, name, encoder, stars) for name in DOMAINS]
-        logits = [model.logits(one["text"]) for model, one in zip(models, sets, strict=True)]
+        logits = [model.logits(extract_forms(one["text"])) for model, one in zip(models, sets, strict=True)]
         scores[f"{title}, segments alone"] = [net(one) for one in logits]
         inside = [in_context(one, s["review"].to_numpy()) for one, s in zip(logits, sets, strict=True)]
         scores[f"{title}, in their reviews"] = [net(one) for one in inside]
@@ -250,7 +251,7 @@ def main(
 
 def restaurants(data: Path, model: SentimentModel) -> None:
     semeval, at, gold = read_semeval(data / "semeval/restaurants-2015-test.xml")
-    logits = model.logits(semeval["text"])
+    logits = model.logits(extract_forms(semeval["text"]))
     print("\n| SemEval 2015, positive against negative | accuracy |\n|---|---|")
     for name, found in (
         ("VADER", vader(semeval["text"].to_list())),

@@ -37,8 +37,12 @@ from aspectra.text.read import open_source
 from aspectra.text.write import write_frames
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap
 
-LONG = {"test_page", "test_doc_blocks", "test_ray", "test_serve", "test_runner", "test_benchmarks"}
-"""Modules that take half a minute and more: they start first, so that nobody waits for one at the end."""
+LONG = {
+    "test_benchmarks", "test_cli", "test_cli_bench", "test_doc_blocks", "test_page", "test_paper_systems",
+    "test_ray", "test_runner", "test_serve", "test_speed", "test_systems",
+}  # fmt: skip
+"""Modules that take a quarter of a minute and more: they start first, so that nobody waits for one at the
+end."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -196,9 +200,17 @@ def run(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "sample-run", make)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once(request: pytest.FixtureRequest) -> None:
+    """Where several workers run, let one of them compile what fits need before the others fit anything."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        request.getfixturevalue("run")
+
+
 @pytest.fixture(scope="session")
-def detector(run: Path) -> AspectDetector:
-    return AspectDetector.load(run)
+def detector(run: Path, tmp_path_factory: pytest.TempPathFactory) -> AspectDetector:
+    """The same from a copy, in which it may keep what an encoder computes."""
+    return AspectDetector.load(shutil.copytree(run, tmp_path_factory.mktemp("detector") / "run"))
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Labelling on Ray: a cluster of several nodes on this machine, of which one dies in the middle."""
 
+import os
 import subprocess
 import threading
 import time
@@ -27,6 +28,7 @@ pytestmark = [
     pytest.mark.xdist_group("ray"),
 ]
 FILES = 10
+os.environ["RAY_worker_niceness"] = "0"  # else Ray's workers wait for all other tests
 
 
 @pytest.fixture

@@ -56,6 +56,11 @@ def test_negation_does_not_reach_over_a_comma_or_into_the_next_segment() -> None
     assert scored("It does not", "good") == pytest.approx([0.0, scored("good")[0]])
 
 
+def test_emoticons_judge_and_ratios_and_times_do_not() -> None:
+    assert (scored("It works :D", "It works :)", "I <3 it") > 0).all()
+    assert scored("It shows 4:3 and 16:9 at 10:30.", "Cost:<30").tolist() == [0, 0]
+
+
 def test_empty_segments_and_null_score_nothing() -> None:
     assert scored("", None, "…", "the handle").tolist() == [0, 0, 0, 0]
     assert len(lexicon_scores(READER.read(pl.Series([], dtype=pl.String)))) == 0

@@ -1,12 +1,14 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aspectra.errors import ConfigError
-from aspectra.text.tokens import check_language, extract, known, lemmas, stop_words
+from aspectra.text.tokens import check_language, extract, extract_forms, known, lemmas, stop_words, words_of
 
 
-def words_of(text: str, language: str = "en") -> list[str]:
+def lemmas_of(text: str, language: str = "en") -> list[str]:
     return [word for word in lemmas(extract(pl.Series([text])).types, language) if word]
 
 
@@ -36,6 +38,21 @@ def test_both_apostrophes_are_the_same() -> None:
     assert extract(pl.Series(["doesn’t doesn't"])).types == ["doesn't"]
 
 
+@given(st.lists(st.none() | st.text("aDPo3İé.,'’:;=-()/|*<>!? …😀 \u0301"), max_size=4))
+def test_the_words_among_the_forms_are_the_tokens(texts: list[str | None]) -> None:
+    series = pl.Series(texts, dtype=pl.String)
+    found = [extract(series), words_of(extract_forms(series))]
+    words = [[one.types[code] for code in one.codes] for one in found]
+    assert words[0] == words[1]
+    assert found[0].lengths.tolist() == found[1].lengths.tolist()
+
+
+def test_forms_keep_capitals_and_what_shows_feelings() -> None:
+    found = extract_forms(pl.Series(["GREAT :D", "I <3 it!!", "4:3, pros:Price"]))
+    words = ["GREAT", ":D", "I", "<3", "it", "!!", "4", ":3", ",", "pros", ":Price"]
+    assert [found.types[code] for code in found.codes] == words
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -48,7 +65,7 @@ def test_both_apostrophes_are_the_same() -> None:
     ],
 )
 def test_words_meet_in_their_lemma_and_stop_words_go(text: str, expected: list[str]) -> None:
-    assert words_of(text) == expected
+    assert lemmas_of(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +78,7 @@ def test_words_meet_in_their_lemma_and_stop_words_go(text: str, expected: list[s
 def test_other_languages_have_their_own_lemmas_and_stop_words(
     language: str, text: str, expected: list[str]
 ) -> None:
-    assert words_of(text, language) == expected
+    assert lemmas_of(text, language) == expected
 
 
 def test_meaningful_words_of_the_stop_list_are_kept() -> None:

@@ -13,6 +13,7 @@ import itertools
 import json
 import math
 import os
+import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -270,7 +271,11 @@ class RunDir:
     def _refuse_pipes(self) -> None:
         """Raise RunError if a pipe or a device is in place of a file: reading it would never end."""
         for path in (*self.path.iterdir(), *(self / STUDENT).glob("*")):
-            if path.exists() and not (path.is_file() or path.is_dir()):
+            try:
+                mode = path.stat().st_mode
+            except OSError:  # a link that leads nowhere, or what another process has just replaced
+                continue
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise RunError(f"{path} is a pipe or a device, not a file. Remove it from the run.")
 
     def config(self) -> dict[str, Any]:

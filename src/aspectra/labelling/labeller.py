@@ -22,13 +22,13 @@ from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
 from aspectra.labelling.several import aspect_lists, several_columns
 from aspectra.progress import Count, uncounted
-from aspectra.sentiment.model import COLUMNS, SentimentModel
+from aspectra.sentiment.model import COLUMNS, SentimentModel, answers
 from aspectra.teacher.encode import encode
 from aspectra.text.code import is_code
 from aspectra.text.columns import carry
 from aspectra.text.memory import as_series, as_table, like
 from aspectra.text.segment import split_reviews
-from aspectra.text.tokens import extract
+from aspectra.text.tokens import Tokens, extract_forms, words_of
 from aspectra.topicmap.calibrate import SEVERAL_FROM
 from aspectra.topicmap.gamma import PREFIX, label_beta, mark_not_reviews
 from aspectra.topicmap.topicmap import TopicMap
@@ -79,9 +79,12 @@ class Labeller(ABC):
         self.sentiment = SentimentModel(language)
 
     @abstractmethod
-    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def probabilities(
+        self, texts: pl.Series, forms: Tokens
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Return what the models answer, for subclasses: topic probabilities, known words, student or None.
 
+        `forms` are what `extract_forms` found in the texts: models and sentiment need not read them twice.
         Topic probabilities are N×K, NaN where no word is known; known words are counts, N; the student's
         probabilities of the aspects are N×A.
         """
@@ -101,11 +104,15 @@ class Labeller(ABC):
         others, texts = as_table(reviews, text_column)
         segments = split_reviews(texts, self.segment, self.language)
         place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
-        parts = []
+        parts, logits = [], []
         for start in range(0, max(1, len(segments)), self.at_once):
-            parts.append(self.aspects_of(segments["text"][start : start + self.at_once]))
+            some = segments["text"][start : start + self.at_once]
+            forms = extract_forms(some)
+            parts.append(self.aspects_of(some, forms))
+            logits.append(self.sentiment.logits(forms))
             count(len(parts[-1]), min(1.0, (start + self.at_once) / max(1, len(segments))))
-        found = self.with_sentiment(pl.concat(parts), segments["text"], segments["review"].to_numpy())
+        felt = answers(np.vstack(logits), segments["review"].to_numpy())
+        found = self.with_sentiment(pl.concat(parts), felt, segments["text"])
         labels = segments.select("review", place, "text").hstack(found)
         return like(labels if others is None else carry(others, labels), reviews)
 
@@ -116,16 +123,15 @@ class Labeller(ABC):
         judged alone; `label` also looks at the rest of its review.
         """
         texts = as_series(segments)
-        labels = self.aspects_of(texts, only)
+        forms = extract_forms(texts)
+        labels = self.aspects_of(texts, forms, only)
         if only is not None:
             return like(labels.hstack(aspect_lists(labels, only, self.several_from)), segments)
-        return like(self.with_sentiment(labels, texts), segments)
+        return like(self.with_sentiment(labels, answers(self.sentiment.logits(forms)), texts), segments)
 
-    def with_sentiment(
-        self, labels: pl.DataFrame, texts: pl.Series, reviews: np.ndarray | None = None
-    ) -> pl.DataFrame:
+    def with_sentiment(self, labels: pl.DataFrame, felt: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
         """Add each segment's sentiment after its aspect, then all its aspects; none for what is no review."""
-        felt = self.sentiment.label(texts, reviews).hstack(labels.select("aspect"))
+        felt = felt.hstack(labels.select("aspect"))
         judged = pl.when(pl.col("aspect") != NOT_REVIEW).then(pl.col(COLUMNS)).otherwise(None)
         felt = labels.select("aspect", "probability").hstack(felt.select(judged.name.keep()))
         found = felt.hstack(labels.drop("aspect", "probability"))
@@ -135,9 +141,11 @@ class Labeller(ABC):
         )  # fmt: skip
         return felt.hstack(several).hstack(labels.drop("aspect", "probability"))
 
-    def aspects_of(self, texts: pl.Series, only: tuple[str, ...] | None = None) -> pl.DataFrame:
+    def aspects_of(
+        self, texts: pl.Series, forms: Tokens, only: tuple[str, ...] | None = None
+    ) -> pl.DataFrame:
         """Return the aspect of each segment and what belongs to it, without sentiment."""
-        beta, known_words, student = self.probabilities(texts)
+        beta, known_words, student = self.probabilities(texts, forms)
         labels = label_beta(beta, known_words, self.topic_map, self.shares, only)
         if student is not None:
             labels = blend(labels, student, self.topic_map.aspects, self.teacher_weight, only)
@@ -149,7 +157,8 @@ class Labeller(ABC):
     def predict_proba(self, segments: Any) -> np.ndarray:
         """Return the probability of each aspect for each segment, N×A, in the order of `classes_`."""
         names = [PREFIX + aspect for aspect in self.topic_map.aspects]
-        return self.aspects_of(as_series(segments)).select(names).to_numpy()
+        texts = as_series(segments)
+        return self.aspects_of(texts, extract_forms(texts)).select(names).to_numpy()
 
     def predict(self, segments: Any) -> np.ndarray:
         """Return the aspect of each segment, one of `classes_`."""
@@ -167,8 +176,9 @@ class TeacherLabeller(Labeller):
         super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
         self.fitted, self.keep_junk, self.sentiment = fitted, fitted.config.keep_junk, fitted.felt()
 
-    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, None]:
-        return *self.fitted.read(texts), None
+    def probabilities(self, texts: pl.Series, forms: Tokens) -> tuple[np.ndarray, np.ndarray, None]:
+        words = self.fitted.vocabulary.read(words_of(forms))
+        return encode(self.fitted.teacher, words, self.fitted.config.max_tokens), words.lengths, None
 
 
 class BothLabeller(Labeller):
@@ -197,8 +207,8 @@ class StudentLabeller(BothLabeller):
         super().__init__(fitted, student.card)
         self.student = student
 
-    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        words = self.fitted.vocabulary.encode(texts)
+    def probabilities(self, texts: pl.Series, forms: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        words = self.fitted.vocabulary.read(words_of(forms))
         beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
         own = self.student.answer(texts.fill_null("").to_list(), words, beta)
         return beta, words.lengths, own[:, self.columns]
@@ -213,8 +223,8 @@ class FastLabeller(BothLabeller):
         super().__init__(fitted, student.card)
         self.student = student
 
-    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        tokens = extract(texts)
+    def probabilities(self, texts: pl.Series, forms: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        tokens = words_of(forms)
         words = self.fitted.vocabulary.read(tokens)
         beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
         return beta, words.lengths, self.student.answer(tokens, words, beta)[:, self.columns]
@@ -242,7 +252,7 @@ class OnnxLabeller(Labeller):
         self.columns = columns(topic_map.aspects, about["aspects"])
         self.keep_junk, self.sentiment = about.get("keep_junk", False), self.model.sentiment
 
-    def probabilities(self, texts: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def probabilities(self, texts: pl.Series, forms: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         beta, known_words, own = self.model.probabilities(texts)
         return beta, known_words, own[:, self.columns]
 

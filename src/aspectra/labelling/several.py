@@ -18,6 +18,7 @@ from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.model import SentimentModel
 from aspectra.text.segment import split_clauses, split_reviews
+from aspectra.text.tokens import extract_forms
 from aspectra.topicmap.calibrate import members
 from aspectra.topicmap.gamma import PREFIX
 
@@ -120,7 +121,7 @@ def judge_parts(
     parts = parts.filter(pl.len().over("review") > 1)
     if not len(parts):
         return Parts(rows[:0], np.zeros((0, 0), np.int64), np.zeros((0, 0), bool))
-    chances = probabilities(sentiment.logits(parts["text"]))
+    chances = probabilities(sentiment.logits(extract_forms(parts["text"])))
     owners, starts, at = np.unique(parts["review"].to_numpy(), return_index=True, return_inverse=True)
     answer = chances.argmax(1)
     differ = np.bincount(at, answer != answer[starts][at])[at] > 0

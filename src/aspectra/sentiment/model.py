@@ -24,7 +24,7 @@ from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.lexicon import valences
 from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores, reached
 from aspectra.sentiment.words import WordReader
-from aspectra.text.tokens import check_language
+from aspectra.text.tokens import Tokens, check_language, extract_forms
 
 FORMAT = 1
 AGAIN = "Repeat the fit: it is made anew."
@@ -54,9 +54,9 @@ class SentimentModel:
     table: np.ndarray = field(init=False, repr=False, compare=False)
     reader: WordReader = field(init=False, repr=False, compare=False)
 
-    def logits(self, texts: pl.Series) -> np.ndarray:
-        """Return the logits of positive and negative, N×2."""
-        words = self.reader.read(texts)
+    def logits(self, forms: Tokens) -> np.ndarray:
+        """Return the logits of positive and negative, N×2, for what `extract_forms` found in N segments."""
+        words = self.reader.read_forms(forms)
         turned = reached(words)
         scores = lexicon_scores(words, turned)
         logits = lexicon_logits(scores)
@@ -69,10 +69,7 @@ class SentimentModel:
 
     def label(self, texts: pl.Series, reviews: np.ndarray | None = None) -> pl.DataFrame:
         """Return COLUMNS for segments; `reviews` tells which belong together, so each is read in context."""
-        logits = self.logits(texts)
-        if reviews is not None and len(logits):
-            logits = in_context(logits, reviews)
-        return answers(probabilities(logits))
+        return answers(self.logits(extract_forms(texts)), reviews)
 
     def notes(self) -> list[str]:
         """Say what the model was learnt from, where that is not obvious."""
@@ -144,8 +141,9 @@ def contents(arrays: dict[str, np.ndarray], about: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def answers(chances: np.ndarray) -> pl.DataFrame:
-    """Return COLUMNS for the probabilities of CLASSES, N×3."""
+def answers(logits: np.ndarray, reviews: np.ndarray | None = None) -> pl.DataFrame:
+    """Return COLUMNS for the logits of segments; `reviews` tells which belong together."""
+    chances = probabilities(logits if reviews is None or not len(logits) else in_context(logits, reviews))
     best = chances.argmax(1)
     return pl.DataFrame({
         "sentiment": pl.Series(CLASSES).gather(best) if len(best) else pl.Series([], dtype=pl.String),

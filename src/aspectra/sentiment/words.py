@@ -13,12 +13,8 @@ import numpy as np
 import polars as pl
 
 from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, valence, valences
-from aspectra.text.tokens import numbered
+from aspectra.text.tokens import Tokens, extract_forms, word_in
 
-TOKEN = (
-    r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'(?:[tT]|\p{L}+))?"
-    r"|[:;=]['oO-]?[()DPdp/|*]|<3|[!?]+|…|\.\.+|[,.;:()]|\p{Extended_Pictographic}"
-)
 NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS = 1, 2, 4, 8, 16
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form."""
 CACHE = 500_000
@@ -55,14 +51,13 @@ class WordReader:
     facts: dict[str, tuple[float, float, int, int, int]] = field(default_factory=dict)
 
     def read(self, texts: pl.Series) -> Words:
-        """Cut segments into words; null has none."""
-        lists = texts.fill_null("").str.replace_all("’", "'", literal=True).str.extract_all(TOKEN)
-        lengths = lists.list.len().to_numpy()
-        flat = lists.filter(lists.list.len() > 0).explode()
-        kinds, at = numbered(flat)
-        valence, boost, does, hashes, marks = (column[at] for column in self.look_up(kinds))
-        owner = np.repeat(np.arange(len(texts)), lengths)
-        return Words(owner, valence, boost, does, hashes, marks, len(texts))
+        return self.read_forms(extract_forms(texts))
+
+    def read_forms(self, forms: Tokens) -> Words:
+        """Look up the words and marks of segments."""
+        owner = np.repeat(np.arange(len(forms.lengths)), forms.lengths)
+        valence, boost, does, hashes, marks = (column[forms.codes] for column in self.look_up(forms.types))
+        return Words(owner, valence, boost, does, hashes, marks, len(forms.lengths))
 
     def look_up(self, kinds: list[str]) -> tuple[np.ndarray, ...]:
         if len(self.facts) > CACHE:
@@ -80,6 +75,8 @@ class WordReader:
 
 def describe(word: str, known: dict[str, float]) -> tuple[float, float, int, int, int]:
     """Return a word form's valence, boost, what it does, hash and marks."""
+    if word.lower() not in known or (word[-1].isdigit() and word != "<3"):  # else it is an emoticon, not 4:3
+        word = word_in(word) or word
     lower = word.lower()
     does = NEGATES * (lower in NEGATORS or lower.endswith("n't")) + OPPOSES * (lower in OPPOSING)
     letters = word[0].isalnum()

@@ -18,6 +18,12 @@ from aspectra.errors import ConfigError
 
 TOKEN = r"\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'\p{L}+)*"
 """A number with its decimals, or a word with its apostrophes."""
+FORM = (
+    rf"[:;=]['oO-]?[()/|*]|(?:[:;=]['-]?|<)?(?:{TOKEN})"
+    r"|[!?]+|…|\.\.+|[,.;:()]|\p{Extended_Pictographic}"
+)
+EDGES = "<:;='-()/|*"
+"""What may stand around the word of a form."""
 
 STOP_WORDS = frozenset((
     "a", "about", "above", "across", "after", "afterwards", "again", "against", "all", "almost", "alone",
@@ -82,6 +88,35 @@ def extract(texts: pl.Series) -> Tokens:
     lengths = lists.list.len().to_numpy().astype(np.int32)
     flat = lists.filter(lists.list.len() > 0).explode()
     return Tokens(*numbered(flat), lengths)
+
+
+def extract_forms(texts: pl.Series) -> Tokens:
+    """Cut texts into words as they are written, and the marks and signs that show feelings.
+
+    Capitals stay; what may be an emoticon is one form (":D", "<3"), as is a word after such a sign.
+    """
+    plain = texts.fill_null("").str.replace_many({"’": "'", "İ": "i̇"})  # the only letter that becomes two
+    lists = plain.str.extract_all(FORM)
+    lengths = lists.list.len().to_numpy().astype(np.int32)
+    return Tokens(*numbered(lists.filter(lists.list.len() > 0).explode()), lengths)
+
+
+def words_of(forms: Tokens) -> Tokens:
+    """Return the tokens that `extract` finds in the same texts."""
+    words: dict[str, int] = {}
+    place = [
+        words.setdefault(word, len(words)) if (word := word_in(form).lower()) else -1 for form in forms.types
+    ]
+    codes = np.array(place, np.int32)[forms.codes] if place else forms.codes
+    kept = codes >= 0
+    before, ends = np.append(0, np.cumsum(kept)), np.cumsum(forms.lengths)
+    return Tokens(list(words), codes[kept], (before[ends] - before[ends - forms.lengths]).astype(np.int32))
+
+
+def word_in(form: str) -> str:
+    """Return the word of a form, as it is written; "" for a mark."""
+    word = form.strip(EDGES)
+    return word if word[:1].isalnum() else ""
 
 
 def numbered(words: pl.Series) -> tuple[list[str], np.ndarray]:
