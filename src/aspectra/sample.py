@@ -42,7 +42,7 @@ PRODUCTS = (
 TREND_PRODUCT = "Torrevo 500"
 FIRST_DAY, DAYS = date(2023, 1, 1), 731
 TREND_START = date(2024, 9, 1)
-DRIVER, DRIVER_STARS = "Service", 1
+DRIVER, DRIVER_STARS = "Service", 2
 
 SHARES = {
     GENERAL: 39,
