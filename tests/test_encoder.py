@@ -1,5 +1,6 @@
 """Encoders and their cached hidden states."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -155,6 +156,16 @@ def test_a_tokenizer_with_more_pieces_than_the_encoder_is_refused(
     BertModel(BertConfig(vocab_size=20, **shape)).save_pretrained(tmp_path)
     with pytest.raises(InputError, match="knows 20 word pieces"):
         load_encoder(str(tmp_path))
+
+
+def test_a_piece_beyond_what_the_encoder_knows_is_refused(encoder_folder: Path, tmp_path: Path) -> None:
+    own = Path(shutil.copytree(encoder_folder, tmp_path / "own"))
+    path = own / "tokenizer.json"
+    tokenizer = json.loads(path.read_text())
+    tokenizer["model"]["vocab"]["loud"] = 10**6
+    path.write_text(json.dumps(tokenizer))
+    with pytest.raises(InputError, match=r"word pieces, its tokenizer 1000001"):
+        load_encoder(str(own))
 
 
 def test_a_missing_bundled_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

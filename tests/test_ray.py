@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.xdist_group("ray"),
 ]
 FILES = 10
-os.environ["RAY_worker_niceness"] = "0"  # else Ray's workers wait for all other tests
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  # else its workers wait for other tests
 
 
 @pytest.fixture

@@ -170,10 +170,11 @@ def open_encoder(name: str, place: str, longest: int, transformers: Any) -> Enco
     """Read an encoder's files; whatever is wrong with them is an error of some kind."""
     model = transformers.AutoModel.from_pretrained(place).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(place)
-    if len(tokenizer) > model.config.vocab_size:
+    size, known = 1 + max(tokenizer.get_vocab().values(), default=-1), model.config.vocab_size
+    if size > known:
         raise InputError(
-            f"The encoder {name!r} knows {model.config.vocab_size} word pieces, "
-            f"its tokenizer {len(tokenizer)}. They do not belong together: take both from one model."
+            f"The encoder {name!r} knows {known} word pieces, its tokenizer {size}. "
+            "They do not belong together: take both from one model."
         )
     if not tokenizer.is_fast:
         raise InputError(
