@@ -18,7 +18,8 @@ from aspectra.config import FitConfig
 from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError, typed
 from aspectra.fitting import Fitted
 from aspectra.rundir import RunDir
-from aspectra.sentiment.rated import load_rated, load_sentiment
+from aspectra.sentiment.model import load_sentiment
+from aspectra.sentiment.rated import load_rated
 from aspectra.student.fast import load_fast
 from aspectra.student.linear import load_student
 from aspectra.studio.session import Session

@@ -26,9 +26,9 @@ from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import ConfigError, InputError, MapError, RunError, typed
 from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import RunDir, fingerprint
-from aspectra.sentiment.model import SentimentModel
+from aspectra.sentiment.model import SentimentModel, load_sentiment
 from aspectra.sentiment.opinions import train as train_sentiment
-from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, load_rated, load_sentiment
+from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, load_rated
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language

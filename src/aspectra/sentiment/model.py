@@ -20,6 +20,7 @@ import polars as pl
 
 from aspectra import disk, rundir
 from aspectra.errors import ConfigError, RunError
+from aspectra.rundir import RunDir
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.lexicon import valences
 from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores, reached
@@ -108,6 +109,15 @@ class SentimentModel:
         if not np.isfinite(weights).all() or not np.isfinite(bias).all():
             raise RunError(f"{path} has a weight that is not finite. {AGAIN}")
         return cls(str(about.pop("language")), used, weights.astype(np.float32), bias, about)
+
+
+def load_sentiment(run: RunDir) -> SentimentModel:
+    """Read a run's sentiment; refuse that of other reviews. An update keeps what was learnt before it."""
+    made = SentimentModel.load(run / rundir.SENTIMENT)
+    before = [one["before"] for one in run.manifest().get("updates", [])]
+    if made.about.get("reviews") not in (None, run.fingerprint_of("prepare"), *before):
+        raise RunError(f"{run / rundir.SENTIMENT} was learnt from other reviews. {AGAIN}")
+    return made
 
 
 FAULTS = (

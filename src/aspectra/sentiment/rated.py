@@ -226,12 +226,3 @@ def load_rated(run: RunDir, sentiment: SentimentModel | None) -> RatedReviews:
     if sentiment and sentiment.about.get("ratings") not in (None, rated.fingerprint()):
         raise RunError(f"{run / rundir.RATED} is missing, or its reviews are not those of the fit. {AGAIN}")
     return rated
-
-
-def load_sentiment(run: RunDir) -> SentimentModel:
-    """Read a run's sentiment; refuse that of other reviews. An update keeps what was learnt before it."""
-    made = SentimentModel.load(run / rundir.SENTIMENT)
-    before = [one["before"] for one in run.manifest().get("updates", [])]
-    if made.about.get("reviews") not in (None, run.fingerprint_of("prepare"), *before):
-        raise RunError(f"{run / rundir.SENTIMENT} was learnt from other reviews. {AGAIN}")
-    return made

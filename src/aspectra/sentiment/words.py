@@ -51,10 +51,11 @@ class WordReader:
     facts: dict[str, tuple[float, float, int, int, int]] = field(default_factory=dict)
 
     def read(self, texts: pl.Series) -> Words:
+        """Cut segments into words and marks, and look them up; null has none."""
         return self.read_forms(extract_forms(texts))
 
     def read_forms(self, forms: Tokens) -> Words:
-        """Look up the words and marks of segments."""
+        """Look up what `extract_forms` has found already."""
         owner = np.repeat(np.arange(len(forms.lengths)), forms.lengths)
         valence, boost, does, hashes, marks = (column[forms.codes] for column in self.look_up(forms.types))
         return Words(owner, valence, boost, does, hashes, marks, len(forms.lengths))

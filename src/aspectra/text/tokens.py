@@ -22,6 +22,7 @@ FORM = (
     rf"[:;=]['oO-]?[()/|*]|(?:[:;=]['-]?|<)?(?:{TOKEN})"
     r"|[!?]+|…|\.\.+|[,.;:()]|\p{Extended_Pictographic}"
 )
+"""A word as it is written, what may be an emoticon before it or alone, or a mark."""
 EDGES = "<:;='-()/|*"
 """What may stand around the word of a form."""
 
@@ -82,12 +83,14 @@ class Tokens:
 
 def extract(texts: pl.Series) -> Tokens:
     """Cut texts into lower-case tokens; a null text has none."""
-    lists = (
-        texts.fill_null("").str.to_lowercase().str.replace_all("’", "'", literal=True).str.extract_all(TOKEN)
-    )
+    plain = texts.fill_null("").str.to_lowercase().str.replace_all("’", "'", literal=True)
+    return cut(plain, TOKEN)
+
+
+def cut(texts: pl.Series, pattern: str) -> Tokens:
+    lists = texts.str.extract_all(pattern)
     lengths = lists.list.len().to_numpy().astype(np.int32)
-    flat = lists.filter(lists.list.len() > 0).explode()
-    return Tokens(*numbered(flat), lengths)
+    return Tokens(*numbered(lists.filter(lists.list.len() > 0).explode()), lengths)
 
 
 def extract_forms(texts: pl.Series) -> Tokens:
@@ -96,13 +99,11 @@ def extract_forms(texts: pl.Series) -> Tokens:
     Capitals stay; what may be an emoticon is one form (":D", "<3"), as is a word after such a sign.
     """
     plain = texts.fill_null("").str.replace_many({"’": "'", "İ": "i̇"})  # the only letter that becomes two
-    lists = plain.str.extract_all(FORM)
-    lengths = lists.list.len().to_numpy().astype(np.int32)
-    return Tokens(*numbered(lists.filter(lists.list.len() > 0).explode()), lengths)
+    return cut(plain, FORM)
 
 
 def words_of(forms: Tokens) -> Tokens:
-    """Return the tokens that `extract` finds in the same texts."""
+    """Return the tokens that `extract` finds in the same texts, but for a Greek capital Σ beside a sign."""
     words: dict[str, int] = {}
     place = [
         words.setdefault(word, len(words)) if (word := word_in(form).lower()) else -1 for form in forms.types
