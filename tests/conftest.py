@@ -200,6 +200,20 @@ def run(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "sample-run", make)
 
 
+@pytest.fixture(scope="session")
+def bench_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A benchmark's home in which the sample has been fitted with the first seed; copy it before use."""
+
+    def make(folder: Path) -> None:
+        from aspectra.bench.protocol import Task
+        from aspectra.bench.sets import SAMPLE, SETS, prepare_folders
+
+        folder.mkdir()
+        _ = Task(SETS[SAMPLE], prepare_folders((SAMPLE,), None, folder)[SAMPLE], folder, 0).words
+
+    return made_once(tmp_path_factory, "bench-home", make)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once(request: pytest.FixtureRequest) -> None:
     """Where several workers run, let one of them compile what fits need before the others fit anything."""

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ ELSEWHERE = (
 TEXTS = (".py", ".toml", ".md", ".txt", ".cfg", ".cff", ".sh", ".html", ".css", ".js", "")
 
 
+@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -64,20 +66,31 @@ def room_of(module: str) -> str:
 
 
 NAMES = {name_of(path) for path in MODULES} - {""}
-IMPORTS = {name_of(path): imported(path) for path in MODULES if name_of(path)}
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
-def test_modules_and_functions_are_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_MODULE
-    long = [node.name for node in functions(path) if (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION]
-    assert long == []
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    """What each module imports of ours."""
+    return {name_of(path): imported(path) for path in MODULES if name_of(path)}
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.stat().st_size], ids=name_of)
-def test_modules_open_with_a_docstring_of_at_most_six_lines(path: Path) -> None:
-    docstring = ast.get_docstring(tree(path)) or ""
-    assert 1 <= len(docstring.splitlines()) <= 6
+def test_modules_and_their_lines_are_short() -> None:
+    assert len(PYTHON) > len(MODULES)
+    lines = {path: path.read_text(encoding="utf-8").splitlines() for path in PYTHON}
+    assert [path for path in PYTHON if len(lines[path]) > LONGEST_MODULE] == []
+    assert [(path, line) for path in PYTHON for line in lines[path] if len(line) > LONGEST_LINE] == []
+
+
+def test_functions_are_short() -> None:
+    found = [(path, node) for path in PYTHON for node in functions(path)]
+    assert found
+    long = [(path, node) for path, node in found if (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION]
+    assert [(path, node.name) for path, node in long] == []
+
+
+def test_modules_open_with_a_docstring_of_at_most_six_lines() -> None:
+    said = {path: ast.get_docstring(tree(path)) or "" for path in MODULES if path.stat().st_size}
+    assert [path for path, docstring in said.items() if not 1 <= len(docstring.splitlines()) <= 6] == []
 
 
 def test_no_except_is_bare_or_broad() -> None:
@@ -103,14 +116,16 @@ def test_every_room_has_a_place_in_the_order() -> None:
     assert {room_of(name) for name in NAMES} == set(ROOMS)
 
 
-@pytest.mark.parametrize("module", sorted(NAMES))
-def test_imports_go_one_way_only(module: str) -> None:
-    before = ROOMS[: ROOMS.index(room_of(module)) + 1]
-    assert sorted(name for name in IMPORTS[module] if room_of(name) not in before) == []
+def test_imports_go_one_way_only(imports: dict[str, set[str]]) -> None:
+    place = {room: number for number, room in enumerate(ROOMS)}
+    pairs = [(module, other) for module, others in imports.items() for other in others]
+    assert pairs
+    back = [(one, other) for one, other in pairs if place[room_of(other)] > place[room_of(one)]]
+    assert back == []
 
 
-def test_no_imports_go_round_in_circles() -> None:
-    waiting = IMPORTS
+def test_no_imports_go_round_in_circles(imports: dict[str, set[str]]) -> None:
+    waiting = imports
     while free := {name for name, others in waiting.items() if not others & set(waiting)}:
         waiting = {name: others for name, others in waiting.items() if name not in free}
     assert waiting == {}
@@ -122,16 +137,10 @@ def test_rooms_have_few_modules(room: str) -> None:
     assert 0 < len(modules) <= MOST_MODULES[room]
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
-def test_lines_are_short(path: Path) -> None:
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-    assert [number for number, line in lines if len(line) > LONGEST_LINE] == []
-
-
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
-def test_every_test_asserts_something(path: Path) -> None:
-    idle = [node.name for node in functions(path) if node.name.startswith("test_") and not asserts(node)]
-    assert idle == []
+def test_every_test_asserts_something() -> None:
+    tests = [(path, node) for path in TESTS for node in functions(path) if node.name.startswith("test_")]
+    assert tests
+    assert [(path, node.name) for path, node in tests if not asserts(node)] == []
 
 
 def asserts(function: ast.AST) -> bool:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.xdist_group("ray"),
 ]
+Call = Callable[..., Any]
 FILES = 10
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  # else its workers wait for other tests
 
@@ -98,13 +99,13 @@ def test_a_node_that_dies_in_the_middle_loses_and_doubles_nothing(
 
 
 def test_the_command_on_ray_is_quiet_and_writes_the_bytes_of_the_local_engine(
-    program: list[str], inputs: list[str], run: Path, tmp_path: Path
+    program: list[str], aspectra: Call, inputs: list[str], run: Path, tmp_path: Path
 ) -> None:
-    told = {}
-    for engine in ("local", "ray"):
-        words = ["label", str(run), *inputs[:2], "-o", f"{tmp_path / engine}/", "--engine", engine, "--quiet"]
-        told[engine] = subprocess.run([*program, *words], capture_output=True, text=True, check=True)
-    assert [(one.stdout, one.stderr) for one in told.values()] == [("", "")] * 2
-    here, there = (sorted((tmp_path / engine).glob("*.parquet")) for engine in told)
+    words = ["label", str(run), *inputs[:2], "--quiet", "-o"]
+    aspectra(*words, f"{tmp_path / 'local'}/")
+    command = [*program, *words, f"{tmp_path / 'ray'}/", "--engine", "ray"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (told.stdout, told.stderr) == ("", "")
+    here, there = (sorted((tmp_path / engine).glob("*.parquet")) for engine in ("local", "ray"))
     assert [path.read_bytes() for path in here] == [path.read_bytes() for path in there]
     assert len(here) == 2

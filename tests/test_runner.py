@@ -30,8 +30,8 @@ def quality(home: Path, systems: str = FAST, jobs: int = 1, seeds: int = 1) -> l
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bench")
+def home(bench_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(bench_home, tmp_path_factory.mktemp("bench") / "home"))
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +25,8 @@ TEXTS = ["The pump is loud.", "The crema tastes bitter.", "zzz", ""]
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    home = tmp_path_factory.mktemp("bench")
+def task(bench_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Task:
+    home = Path(shutil.copytree(bench_home, tmp_path_factory.mktemp("bench") / "home"))
     return Task(SETS[SAMPLE], prepare_folders((SAMPLE,), None, home)[SAMPLE], home, 0)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adam import adam
 
 from aspectra.config import MODEL_SIZE
 
@@ -76,11 +77,47 @@ def optimise(
 ) -> None:
     """Update the model once per batch, by Adam; `rate` and `log` get the number of the batch, from 1."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimiser = torch.optim.Adam(parameters, betas=(0.9, 0.999), eps=1e-8, fused=True)
+    moments = [Moments.of(parameter) for parameter in parameters]
     for number, batch in enumerate(batches, 1):
-        optimiser.param_groups[0]["lr"] = rate(number)
-        optimiser.zero_grad()
+        for parameter in parameters:
+            parameter.grad = None
         losses = step(batch)
         clip_gradients(parameters, clip)
-        optimiser.step()
+        update(parameters, moments, rate(number))
         log(number, losses)
+
+
+class Moments(NamedTuple):
+    """What Adam remembers of a parameter's gradients: their mean, that of their squares, how many."""
+
+    mean: Tensor
+    square: Tensor
+    steps: Tensor
+
+    @classmethod
+    def of(cls, parameter: nn.Parameter) -> Self:
+        zeros = torch.zeros_like(parameter)
+        return cls(zeros, zeros.clone(), torch.zeros((), device=parameter.device))
+
+
+@torch.no_grad()
+def update(parameters: list[nn.Parameter], moments: list[Moments], rate: float) -> None:
+    """Take a step of Adam; the class of that name would import torch's compiler, a second and a half."""
+    learning = [(one, *kept) for one, kept in zip(parameters, moments, strict=True) if one.grad is not None]
+    changed, means, squares, counts = map(list, zip(*learning, strict=True))
+    adam(
+        changed,
+        [one.grad for one in changed],
+        means,
+        squares,
+        [],
+        counts,
+        fused=True,
+        amsgrad=False,
+        beta1=0.9,
+        beta2=0.999,
+        lr=rate,
+        weight_decay=0.0,
+        eps=1e-8,
+        maximize=False,
+    )

@@ -159,13 +159,18 @@ def join(before, copies):  # type: ignore[no-untyped-def]
     mean = np.empty(before.shape[1], np.float32)
     for row in range(len(before)):
         changed = 0
-        mean[:] = 0
-        for copy in copies:
-            if np.any(copy[row] != before[row]):
+        for d in range(len(mean)):
+            mean[d] = 0
+        for copy in copies:  # single numbers, since assigning whole rows takes four seconds to compile
+            differs = False
+            for d in range(len(mean)):
+                differs |= copy[row, d] != before[row, d]
+            if differs:
                 changed += 1
-                mean += copy[row]
+                for d in range(len(mean)):
+                    mean[d] += copy[row, d]
         if changed:
-            mean /= np.float32(changed)
-            before[row] = mean
-            for copy in copies:
-                copy[row] = mean
+            for d in range(len(mean)):
+                before[row, d] = mean[d] / np.float32(changed)
+                for copy in copies:
+                    copy[row, d] = before[row, d]
