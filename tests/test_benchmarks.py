@@ -91,11 +91,9 @@ def test_keywords(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(values) == 4
 
 
-def test_sample_sizes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sets.SETS, "sample", replace(sets.SETS["sample"], settings=SMALL))
-    script("sample_sizes").main(tmp_path, name="sample", seeds=1, size=[MOST], figures=tmp_path / "figures")
+def test_sample_sizes(bench_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = Path(shutil.copytree(bench_home, tmp_path / "home"))
+    script("sample_sizes").main(home, name="sample", seeds=1, size=[MOST], figures=tmp_path / "figures")
     assert f"| {MOST:,} | " in capsys.readouterr().out
     assert (tmp_path / "figures/sample-size.png").exists()
 

@@ -16,8 +16,7 @@ from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller, load_student
 from aspectra.rundir import CONFIG, HEAD, STUDENT
 from aspectra.sample import Sample
-from aspectra.student.linear import LinearStudent
-from aspectra.student.linear import load_student as load_own
+from aspectra.student.linear import LinearStudent, read_student
 from aspectra.topicmap.topicmap import TopicMap
 
 ODD = ["", "Zzz qqq.", "loud " * 200, "☕ ☕", "loud"]
@@ -44,10 +43,10 @@ def test_it_answers_alone_and_the_teacher_stays_as_evidence(model: StudentLabell
 
 def test_a_saved_student_answers_the_same(linear_run: Path, tmp_path: Path, texts: pl.Series) -> None:
     fitted = Fitted.load(linear_run)
-    student = load_own(linear_run / STUDENT, fitted)
+    student = read_student(linear_run / STUDENT, fitted)
     assert isinstance(student, LinearStudent)
     student.save_pretrained(tmp_path, fitted.the_map())
-    again = load_own(tmp_path, fitted)
+    again = read_student(tmp_path, fitted)
     assert again.card == student.card
     np.testing.assert_array_equal(
         again.probabilities(texts.to_list()), student.probabilities(texts.to_list())
@@ -109,10 +108,10 @@ def test_a_damaged_head_is_refused(linear_run: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(linear_run / STUDENT, tmp_path / STUDENT))
     (folder / HEAD).write_bytes((folder / HEAD).read_bytes()[:-1])
     with pytest.raises(RunError, match=r"head.safetensors is missing or damaged. Distil again"):
-        load_own(folder, Fitted.load(linear_run))
+        read_student(folder, Fitted.load(linear_run))
     (folder / CONFIG).unlink()
     with pytest.raises(RunError, match="No student in"):
-        load_own(folder, Fitted.load(linear_run))
+        read_student(folder, Fitted.load(linear_run))
 
 
 def test_without_an_encoder_there_is_nothing_to_export(model: StudentLabeller, tmp_path: Path) -> None:

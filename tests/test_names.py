@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aspectra.config import GENERAL
-from aspectra.topicmap.linear import Features, Space, fit_gaussians, learn_correction, softmax
+from aspectra.topicmap.gaussians import Features, Space, fit_gaussians, learn_correction, softmax
 from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,

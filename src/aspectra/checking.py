@@ -21,7 +21,7 @@ from aspectra.rundir import RunDir
 from aspectra.sentiment.model import load_sentiment
 from aspectra.sentiment.rated import load_rated
 from aspectra.student.fast import load_fast
-from aspectra.student.linear import load_student
+from aspectra.student.linear import read_student
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
 from aspectra.studio.studio import read_labels
@@ -181,7 +181,7 @@ def check_student(run: Path, fitted: Fitted) -> Iterator[Finding]:
                 rundir.STUDENT, NOT_YET, f"The teacher labels alone. Next: aspectra distill {typed(run)}"
             )
             return
-        card = load_student(home, fitted).card
+        card = read_student(home, fitted).card
     except AspectraError as error:
         yield found_wrong(rundir.STUDENT, error)
         return

@@ -322,9 +322,9 @@ def open_labeller(fitted: Fitted, run: Path, model: str) -> RunLabeller:
         from aspectra.student.fast import load_fast
 
         return FastLabeller(fitted, load_fast(home, fitted))
-    from aspectra.student.linear import load_student as load_own
+    from aspectra.student.linear import read_student
 
-    return StudentLabeller(fitted, load_own(home, fitted))
+    return StudentLabeller(fitted, read_student(home, fitted))
 
 
 def load_fitted(run: Path) -> Fitted:

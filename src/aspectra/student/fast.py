@@ -26,7 +26,7 @@ from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import Tokens, extract
 from aspectra.topicmap.calibrate import soften
-from aspectra.topicmap.linear import heard, logs, normalise, softmax
+from aspectra.topicmap.gaussians import heard, logs, normalise, softmax
 from aspectra.topicmap.reader import segment_features
 
 BLOCK = 2048

@@ -28,7 +28,7 @@ from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
 from aspectra.topicmap.calibrate import corpus_temperature, label_temperature, label_threshold, soften
-from aspectra.topicmap.linear import Features, Space, learn_correction, normalise, unit
+from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.topicmap import TopicMap
 

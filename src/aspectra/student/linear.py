@@ -29,7 +29,7 @@ from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
 from aspectra.student.paper.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
-from aspectra.topicmap.linear import TINY
+from aspectra.topicmap.gaussians import TINY
 from aspectra.topicmap.names import Learned
 from aspectra.topicmap.reader import segment_features
 from aspectra.topicmap.topicmap import TopicMap
@@ -154,15 +154,15 @@ def load_linear(folder: Path, card: Card, fitted: Fitted) -> LinearStudent:
     return student
 
 
-def load_student(folder: Path | str, fitted: Fitted) -> Student | LinearStudent:
+def read_student(folder: Path | str, fitted: Fitted) -> Student | LinearStudent:
     """Read a run's student, whatever its head; refuse it if its parts do not belong together."""
     home = Path(folder)
-    return read_complete(home, lambda: read_student(home, fitted))
 
+    def read() -> Student | LinearStudent:
+        card = Card.load(home)
+        if card.config.head != "linear":
+            return Student.from_pretrained(home)
+        check_aspects(home.parent, card)
+        return load_linear(home, card, fitted)
 
-def read_student(home: Path, fitted: Fitted) -> Student | LinearStudent:
-    card = Card.load(home)
-    if card.config.head != "linear":
-        return Student.from_pretrained(home)
-    check_aspects(home.parent, card)
-    return load_linear(home, card, fitted)
+    return read_complete(home, read)

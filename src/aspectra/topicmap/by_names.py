@@ -21,7 +21,7 @@ from aspectra.corpus import Corpus
 from aspectra.errors import InputError, NotInstalledError
 from aspectra.progress import StageProgress
 from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.linear import Features, normalise, unit
+from aspectra.topicmap.gaussians import Features, normalise, unit
 from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,

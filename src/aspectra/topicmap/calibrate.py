@@ -13,7 +13,7 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.scores import set_f1
-from aspectra.topicmap.linear import normalise
+from aspectra.topicmap.gaussians import normalise
 
 USUAL = 0.66
 """How often an answer without labels is right beyond chance: from the dev sets of seven domains."""

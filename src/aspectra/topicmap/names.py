@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.topicmap.linear import (
+from aspectra.topicmap.gaussians import (
     TINY,
     Correction,
     Features,

@@ -16,7 +16,7 @@ from aspectra.corpus import Ragged, Vocabulary
 from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gamma import even_where_unknown
-from aspectra.topicmap.linear import Features
+from aspectra.topicmap.gaussians import Features
 from aspectra.topicmap.names import AspectEvidence, GeneralEvidence
 from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
 

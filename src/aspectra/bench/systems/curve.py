@@ -18,7 +18,7 @@ from aspectra.scores import Gold, gold_matrix
 from aspectra.student.from_names import answered, learnable
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
 from aspectra.topicmap.gamma import answer_probabilities, entropy
-from aspectra.topicmap.linear import Features, normalise
+from aspectra.topicmap.gaussians import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names
 from aspectra.topicmap.reader import Reader
 

@@ -27,7 +27,7 @@ from aspectra.student.fast import FastStudent
 from aspectra.student.from_names import learn_fast
 from aspectra.student.linear import LinearStudent
 from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.linear import unit
+from aspectra.topicmap.gaussians import unit
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
 GENERAL_HALF = 0.5
