@@ -292,9 +292,7 @@ def each_aspect(data: Path, labeller: StudentLabeller) -> None:
     aspect = np.array([list(MAMS.values()).index(name) for name in rows["category"]])
     labels = labeller.label_segments(sentences["text"])
     own = (labels["sentiment"].replace_strict(POLARITIES)).to_numpy()[at]
-    judged_parts = judge_parts(
-        sentences["text"], np.arange(len(sentences)), labeller.sentiment, labeller.predict_proba
-    )
+    judged_parts = judge_parts(sentences["text"], labeller.sentiment, labeller.opinions)
     parts = dict(zip(judged_parts.rows.tolist(), judged_parts.classes - 1, strict=True))
     judged = [
         parts[row][one] if row in parts else same for row, one, same in zip(at, aspect, own, strict=True)

@@ -64,8 +64,9 @@ def measure(variant: str, task: Task, with_test: bool) -> tuple[list[float], lis
     dev = [100 * detector.dev_estimate_[metric] for metric in METRICS]
     if exam is None or not with_test:
         return dev, []
-    exam.freeze(Frozen(partial(task.probabilities, detector)))
-    scores = score_answers(*exam.answer(), task.aspects)
+    frozen = Frozen(partial(task.probabilities, detector))
+    exam.freeze(frozen)
+    scores = score_answers(*exam.answer(), task.aspects, frozen)
     return dev, [100 * getattr(scores, metric) for metric in METRICS]
 
 

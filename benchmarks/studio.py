@@ -158,8 +158,9 @@ def compare_on_test(studio: Studio, dev: Path, test: Path) -> dict[str, Any]:
     for name, detector in (("followed", followed), ("automatic", automatic)):
         aspects = tuple(detector.classes_)
         exam = Exam([test], only_file, aspects)
-        exam.freeze(Frozen(partial(label_probabilities, detector, aspects)))
-        scores = score_answers(*exam.answer(), aspects)
+        frozen = Frozen(partial(label_probabilities, detector, aspects))
+        exam.freeze(frozen)
+        scores = score_answers(*exam.answer(), aspects, frozen)
         result[name] = {"f1_micro": round(scores.f1_micro, 4), "f1_macro": round(scores.f1_macro, 4)}
     return result
 

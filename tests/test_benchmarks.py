@@ -21,6 +21,7 @@ from conftest import SMALL, TINY
 from aspectra.bench import sets
 from aspectra.bench.protocol import ProtocolError, Task
 from aspectra.config import FitConfig
+from aspectra.labelling.several import WordOpinions
 from aspectra.sample import Sample
 
 MOST = FitConfig.max_segments
@@ -188,8 +189,9 @@ class FoodLabeller:
         same = pl.DataFrame({"aspect": ["Food"] * len(texts), "aspects": [["Food"]] * len(texts)})
         return same.hstack(self.sentiment.label(texts))
 
-    def predict_proba(self, texts: pl.Series) -> np.ndarray:
-        return np.full((len(texts), 8), 1 / 8)
+    @property
+    def opinions(self) -> WordOpinions:
+        return WordOpinions(lambda words: np.full((len(words), 8), 1 / 8))
 
 
 def test_sentiment(

@@ -54,6 +54,19 @@ def test_every_format_gives_the_same_labels(folder: Path, suffix: str) -> None:
     assert first.frame.select(columns).equals(second.frame.select(columns))
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+def test_a_segment_counts_with_the_sentiment_of_its_aspect(
+    labelled: pl.DataFrame, tmp_path: Path, suffix: str
+) -> None:
+    mixed = labelled[:3].with_columns(
+        sentiment=pl.lit("positive"),
+        aspects=pl.Series([["Taste", "Noise"], ["Taste"], []]),
+        aspect_sentiments=pl.Series([["negative", "positive"], ["neutral"], []]),
+    )
+    write_frames([mixed], tmp_path / f"mixed{suffix}")
+    assert open_labels(tmp_path / f"mixed{suffix}").frame["feeling"].to_list() == [-1, 0, 1]
+
+
 def test_a_csv_that_a_spreadsheet_wrote_with_semicolons_is_read(
     labelled: pl.DataFrame, tmp_path: Path
 ) -> None:

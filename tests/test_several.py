@@ -1,20 +1,23 @@
 """All aspects of a segment, each with the sentiment of the clauses that speak of it."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from aspectra.config import NOT_REVIEW
+from aspectra.labelling import several
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import Labeller, OnnxLabeller, load, load_student
-from aspectra.labelling.several import several_columns
+from aspectra.labelling.several import WordOpinions, judge_parts, several_columns
 from aspectra.sentiment.model import SentimentModel
+from aspectra.text.tokens import extract
 
 BOTH = "The pump is loud but the coffee tastes great."
 ASPECTS = ("Food", "Staff", "General")
-TEXTS = pl.Series(["The food was great, but the waiter was very rude.", "Fine.", "x = 1", "Tasty and cheap."])
+TEXTS = pl.Series(["The food was great, but the waiter was very rude.", "Fine.", "x = 1", "Tasty and great."])
 LABELS = pl.DataFrame({
     "aspect": ["Food", "General", NOT_REVIEW, "Food"],
     "sentiment": ["positive", "neutral", None, "positive"],
@@ -22,56 +25,77 @@ LABELS = pl.DataFrame({
     "p_Staff": [0.4, 0.3, 0.3, 0.3],
     "p_General": [0.1, 0.6, 0.3, 0.1],
 })  # fmt: skip
+KNOWN = {"food": [0.9, 0.0, 0.1], "waiter": [0.0, 0.9, 0.1], "it": [0.0, 0.0, 1.0]}
 
 
-def ask(parts: pl.Series) -> np.ndarray:
-    """Answer Staff for a clause with a waiter in it, Food for others."""
-    staff = parts.str.contains("waiter").to_numpy()[:, None]
-    return np.where(staff, [[0.1, 0.8, 0.1]], [[0.8, 0.1, 0.1]])
+def ask(words: pl.Series) -> np.ndarray:
+    """Know a word of each aspect, and nothing of others."""
+    return np.array([KNOWN.get(word, [0.3, 0.3, 0.4]) for word in words]).reshape(-1, len(ASPECTS))
+
+
+def find(texts: pl.Series, labels: pl.DataFrame = LABELS, several_from: float = 0.25) -> list[list[Any]]:
+    """Return the two lists of each text."""
+    opinions, sentiment = WordOpinions(ask), SentimentModel("en")
+    found = several_columns(
+        labels[: len(texts)], texts, ASPECTS, several_from, opinions.strongest(extract(texts)),
+        lambda some: judge_parts(some, sentiment, opinions),
+    )  # fmt: skip
+    return [list(row) for row in found.rows()]
 
 
 def test_each_aspect_has_the_sentiment_of_its_clause() -> None:
-    found = several_columns(LABELS, TEXTS, ASPECTS, 0.25, SentimentModel("en"), ask, "sentence")
-    assert found["aspects"].to_list() == [["Food", "Staff"], ["General", "Staff"], [], ["Food", "Staff"]]
-    assert found["aspect_sentiments"].to_list() == [
-        ["positive", "negative"], ["neutral", "neutral"], [], ["positive", "positive"],
-    ]  # fmt: skip
+    assert find(TEXTS) == [
+        [["Food", "Staff"], ["positive", "negative"]],
+        [["General", "Staff"], ["neutral", "neutral"]],
+        [[], []],
+        [["Food", "Staff"], ["positive", "positive"]],
+    ]
 
 
-def test_clauses_are_labelled_only_where_they_differ() -> None:
+SURE = LABELS.with_columns(p_Food=pl.lit(0.98), p_Staff=pl.lit(0.01), p_General=pl.lit(0.01))
+
+
+@pytest.mark.parametrize(
+    ("text", "felt"),
+    [
+        ("The food is great and the waiter is really awful.", ["positive", "negative"]),
+        ("I love the food, the waiter was very rude.", ["positive", "negative"]),
+        ("Great food, really terrible waiter", ["positive", "negative"]),
+        ("Great food and awful waiter!", ["positive", "negative"]),
+        ("Really awful food but a great waiter.", ["negative", "positive"]),
+        ("The food and the waiter are great.", ["positive", "positive"]),
+        ("Great food and waiter", ["positive", "positive"]),
+    ],
+)
+def test_a_word_names_an_aspect_that_the_answer_is_not(text: str, felt: list[str]) -> None:
+    assert find(pl.Series([text]), SURE) == [[["Food", "Staff"], felt]]
+
+
+def test_general_is_named_by_no_word() -> None:
+    assert find(pl.Series(["It was great food."]), SURE) == [[["Food"], ["positive"]]]
+
+
+def test_a_word_is_asked_about_once() -> None:
     asked: list[str] = []
 
-    def remember(parts: pl.Series) -> np.ndarray:
-        asked.extend(parts)
-        return ask(parts)
+    def remember(words: pl.Series) -> np.ndarray:
+        asked.extend(words)
+        return ask(words)
 
-    several_columns(LABELS, TEXTS, ASPECTS, 0.25, SentimentModel("en"), remember, "sentence")
-    assert asked == ["The food was great,", "but the waiter was very rude."]
-    plain = TEXTS.str.replace(", but", " and")
-    several_columns(LABELS, plain, ASPECTS, 0.45, SentimentModel("en"), remember, "sentence")
-    assert len(asked) == 2  # one aspect each, and no contrast
-
-
-def test_what_a_clause_speaks_of_is_an_aspect_of_the_segment() -> None:
-    labels = LABELS.with_columns(p_Food=pl.lit(0.98), p_Staff=pl.lit(0.01), p_General=pl.lit(0.01))
-    found = several_columns(labels, TEXTS, ASPECTS, 0.25, SentimentModel("en"), ask, "sentence")
-    assert found["aspects"][0].to_list() == ["Food", "Staff"]
-    assert found["aspect_sentiments"][0].to_list() == ["positive", "negative"]
-    other = several_columns(labels, TEXTS, ASPECTS, 0.25, SentimentModel("de"), ask, "sentence")
-    assert other["aspects"][0].to_list() == ["Food"]
+    opinions = WordOpinions(remember)
+    first = opinions.strongest(extract(pl.Series(["The food. Food!", "", None, "waiter"])))
+    np.testing.assert_allclose(first, [[0.9, 0.3, 0.4], [0, 0, 0], [0, 0, 0], [0, 0.9, 0.1]])
+    opinions.strongest(extract(pl.Series(["food waiter"])))
+    assert asked == ["the", "food", "waiter"]
+    assert opinions.strongest(extract(pl.Series(["", "!"]))).tolist() == [[0.0] * 3] * 2
 
 
-def test_clauses_of_one_mind_need_not_be_labelled() -> None:
-    asked: list[str] = []
-
-    def remember(parts: pl.Series) -> np.ndarray:
-        asked.extend(parts)
-        return ask(parts)
-
-    texts = pl.Series(["The food was great, and the waiter was very friendly."])
-    found = several_columns(LABELS[:1], texts, ASPECTS, 0.25, SentimentModel("en"), remember, "sentence")
-    assert found["aspect_sentiments"].to_list() == [["positive", "positive"]]
-    assert asked == []
+def test_no_more_words_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(several, "MOST_WORDS", 2)
+    opinions = WordOpinions(ask)
+    found = opinions.strongest(extract(pl.Series(["fine food waiter"])))
+    assert found.tolist() == [[0.9, 0.3, 0.4]]
+    assert len(opinions.rows) == 2
 
 
 def gives_lists(labeller: Labeller) -> bool:

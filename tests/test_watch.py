@@ -36,6 +36,7 @@ def soured(aspect: str) -> list[pl.Expr]:
     mine = pl.col("aspect") == aspect
     return [
         pl.when(mine).then(pl.lit("negative")).otherwise("sentiment").alias("sentiment"),
+        pl.when(mine).then(pl.lit(["negative"])).otherwise("aspect_sentiments").alias("aspect_sentiments"),
         pl.when(mine).then(pl.lit(-0.9)).otherwise("sentiment_score").alias("sentiment_score"),
     ]
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import polars as pl
 
 from aspectra import rundir
 from aspectra.bench.processes import peak_gb, reset_peak
@@ -31,9 +32,11 @@ from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
 from aspectra.fitting import STAGES, Fitted, Reviews, fit_stages
 from aspectra.labelling.evaluate import SegmentLabeller
+from aspectra.labelling.several import WordOpinions, add_named
 from aspectra.progress import Progress, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold, Scores, score, score_sets
+from aspectra.text.tokens import extract
 from aspectra.topicmap.calibrate import SEVERAL_FROM, members
 from aspectra.topicmap.gamma import PREFIX
 
@@ -301,14 +304,15 @@ class Exam:
         return gold, answers
 
 
-def score_answers(
-    gold: Gold, answers: np.ndarray, aspects: Sequence[str], several_from: float = SEVERAL_FROM
-) -> Scores:
-    """Score N×A probabilities by the most probable aspect, and by all that are at least so probable."""
+def score_answers(gold: Gold, answers: np.ndarray, aspects: Sequence[str], frozen: Frozen) -> Scores:
+    """Score N×A probabilities by the most probable aspect, and by all aspects as `label` finds them."""
     single = [aspects[place] for place in answers.argmax(1)]
+    opinions = WordOpinions(lambda words: np.asarray(frozen.probabilities(words.to_list())))
+    words = opinions.strongest(extract(pl.Series(gold.texts)))
+    member = members(answers, aspects, frozen.facts.get("several_from", SEVERAL_FROM))
     several = [
         [aspects[place] for place in np.flatnonzero(row).tolist()]
-        for row in members(answers, aspects, several_from)
+        for row in add_named(member, words, aspects)
     ]
     scores = score(gold.aspects, single, aspects, answers.max(1))
     return replace(scores, sets=score_sets(gold.aspects, several, single, aspects))

@@ -28,7 +28,6 @@ from aspectra.errors import AspectraError
 from aspectra.loop import torch_threads
 from aspectra.rundir import fingerprint, read_json, write_json
 from aspectra.scores import accuracy_at_shares, average_scores, gold_matrix
-from aspectra.topicmap.calibrate import SEVERAL_FROM
 
 COVERAGES = np.linspace(0.05, 1, 20)
 FINISHED = "finished"
@@ -197,9 +196,7 @@ def examine(system: System, task: Task) -> dict[str, Any]:
     chosen = answers.argmax(1)
     right = gold_matrix(gold.aspects, task.aspects)[np.arange(len(chosen)), chosen]
     return {
-        "test": score_answers(
-            gold, answers, task.aspects, frozen.facts.get("several_from", SEVERAL_FROM)
-        ).to_dict(),
+        "test": score_answers(gold, answers, task.aspects, frozen).to_dict(),
         "dev": dev,
         "coverage": accuracy_at_shares(right, answers.max(1), COVERAGES),
         "facts": frozen.facts,

@@ -20,7 +20,7 @@ from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
-from aspectra.labelling.several import aspect_lists, several_columns
+from aspectra.labelling.several import WordOpinions, aspect_lists, judge_parts, several_columns
 from aspectra.progress import Count, uncounted
 from aspectra.sentiment.model import COLUMNS, SentimentModel, answers
 from aspectra.teacher.encode import encode
@@ -76,7 +76,7 @@ class Labeller(ABC):
         """Take the map, each topic's share of the corpus, and how reviews are split."""
         self.topic_map, self.shares = topic_map, np.asarray(shares)
         self.segment, self.language = segment, language
-        self.sentiment = SentimentModel(language)
+        self.sentiment, self.opinions = SentimentModel(language), WordOpinions(self.predict_proba)
 
     @abstractmethod
     def probabilities(
@@ -104,15 +104,16 @@ class Labeller(ABC):
         others, texts = as_table(reviews, text_column)
         segments = split_reviews(texts, self.segment, self.language)
         place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
-        parts, logits = [], []
+        parts, words, logits = [], [], []
         for start in range(0, max(1, len(segments)), self.at_once):
             some = segments["text"][start : start + self.at_once]
             forms = extract_forms(some)
             parts.append(self.aspects_of(some, forms))
+            words.append(self.opinions.strongest(words_of(forms)))
             logits.append(self.sentiment.logits(forms))
             count(len(parts[-1]), min(1.0, (start + self.at_once) / max(1, len(segments))))
         felt = answers(np.vstack(logits), segments["review"].to_numpy())
-        found = self.with_sentiment(pl.concat(parts), felt, segments["text"])
+        found = self.with_sentiment(pl.concat(parts), felt, segments["text"], np.vstack(words))
         labels = segments.select("review", place, "text").hstack(found)
         return like(labels if others is None else carry(others, labels), reviews)
 
@@ -125,19 +126,24 @@ class Labeller(ABC):
         texts = as_series(segments)
         forms = extract_forms(texts)
         labels = self.aspects_of(texts, forms, only)
+        words = self.opinions.strongest(words_of(forms))
         if only is not None:
-            return like(labels.hstack(aspect_lists(labels, only, self.several_from)), segments)
-        return like(self.with_sentiment(labels, answers(self.sentiment.logits(forms)), texts), segments)
+            words = words[:, columns(only, self.topic_map.aspects)]
+            return like(labels.hstack(aspect_lists(labels, only, self.several_from, words)), segments)
+        felt = answers(self.sentiment.logits(forms))
+        return like(self.with_sentiment(labels, felt, texts, words), segments)
 
-    def with_sentiment(self, labels: pl.DataFrame, felt: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    def with_sentiment(
+        self, labels: pl.DataFrame, felt: pl.DataFrame, texts: pl.Series, words: np.ndarray
+    ) -> pl.DataFrame:
         """Add each segment's sentiment after its aspect, then all its aspects; none for what is no review."""
         felt = felt.hstack(labels.select("aspect"))
         judged = pl.when(pl.col("aspect") != NOT_REVIEW).then(pl.col(COLUMNS)).otherwise(None)
         felt = labels.select("aspect", "probability").hstack(felt.select(judged.name.keep()))
         found = felt.hstack(labels.drop("aspect", "probability"))
         several = several_columns(
-            found, texts, self.topic_map.aspects, self.several_from, self.sentiment, self.predict_proba,
-            self.segment,
+            found, texts, self.topic_map.aspects, self.several_from, words,
+            lambda some: judge_parts(some, self.sentiment, self.opinions, self.segment),
         )  # fmt: skip
         return felt.hstack(several).hstack(labels.drop("aspect", "probability"))
 

@@ -1,15 +1,14 @@
 """All aspects of each segment, and how each is spoken of: probabilities in, two columns of lists out.
 
-`aspects` has the answer first, then the other aspects above a threshold; General is added to none. Where
-there are two or more besides General, or a word such as "but", the segment's clauses are judged. If they
-differ, they are labelled, too: what a clause speaks of is an aspect of the segment, and an aspect gets the
-sentiment of the clauses that speak of it. Few segments are read twice for that.
+`aspects` has the answer first, then the other aspects above a threshold, and those that a word names: one
+that is surely theirs when it stands alone. General is added to none. Where there are two or more besides
+General, the segment's clauses are judged, and an aspect gets the sentiment of those with its words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -17,28 +16,66 @@ import polars as pl
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.model import SentimentModel
-from aspectra.text.segment import split_clauses, split_reviews
-from aspectra.text.tokens import extract_forms
+from aspectra.text.segment import split_clauses, split_phrases, split_reviews
+from aspectra.text.tokens import Tokens, extract_forms, words_of
 from aspectra.topicmap.calibrate import members
 from aspectra.topicmap.gamma import PREFIX
 
 COLUMNS = ("aspects", "aspect_sentiments")
+NAMED_FROM = 0.8
+"""A word names an aspect that has this probability when the word stands alone: chosen on SemEval's
+restaurants and on the dev sets of products."""
+MOST_WORDS = 100_000
+"""So many words are asked about; a service that runs for months must not grow."""
 SHARPNESS = 4.0
-"""A clause counts for an aspect with its probability to this power."""
-CONTRAST = r"(?i)\b(?:but|although|though|however|while|whereas|yet|except)\b"
-"""English words that set one clause against another."""
-OWN = 0.5
-"""What a clause speaks of counts for its segment from this probability on."""
+"""A clause counts for an aspect with the probability of its strongest word to this power."""
+FLOOR = 0.02
+"""Clauses without a word of the aspect count as if they had one with this probability."""
+FRAGMENT = 3
+"""So few words may be a subject whose verb comes later."""
+PLAIN = 0.2
+"""A part judges nothing if its chances of praise and complaint differ by no more."""
 Members = tuple[np.ndarray, np.ndarray]
 """Rows and aspects' numbers, row by row, in each the most probable first."""
 Ask = Callable[[pl.Series], np.ndarray]
 
 
-def find_members(labels: pl.DataFrame, aspects: Sequence[str], several_from: float) -> np.ndarray:
-    """Return the aspects of each row, N×A: its answer, and others that are at least so probable."""
-    member = members(chances_of(labels, aspects), aspects, several_from)
+@dataclass(frozen=True)
+class WordOpinions:
+    """What a model answers for single words. `ask` is its `predict_proba`; it is asked once about each."""
+
+    ask: Ask
+    rows: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def strongest(self, words: Tokens) -> np.ndarray:
+        """Return for each text and aspect, N×A, the highest probability that a word of it has alone."""
+        new = [word for word in words.types if word not in self.rows][: MOST_WORDS - len(self.rows)]
+        if new or not words.types:
+            self.rows.update(zip(new, found := self.ask(pl.Series(new, dtype=pl.String)), strict=True))
+        if not words.types:
+            return np.zeros((len(words.lengths), found.shape[1]), np.float32)
+        nothing = np.zeros_like(next(iter(self.rows.values())))
+        table = np.stack([self.rows.get(word, nothing) for word in words.types])
+        result = np.zeros((len(words.lengths), table.shape[1]), table.dtype)
+        some = np.flatnonzero(words.lengths)
+        if len(some):
+            starts = np.cumsum(words.lengths[some]) - words.lengths[some]
+            result[some] = np.maximum.reduceat(table[words.codes], starts)
+        return result
+
+
+def find_members(
+    labels: pl.DataFrame, aspects: Sequence[str], several_from: float, words: np.ndarray
+) -> np.ndarray:
+    """Return the aspects of each row, N×A: its answer, others as probable, and those that `words` name."""
+    member = add_named(members(chances_of(labels, aspects), aspects, several_from), words, aspects)
     member[(labels["aspect"] == NOT_REVIEW).to_numpy()] = False
     return member
+
+
+def add_named(member: np.ndarray, words: np.ndarray, aspects: Sequence[str]) -> np.ndarray:
+    """Add the aspects but General that a word of each row names; all arguments are N×A."""
+    return np.asarray(member | ((words >= NAMED_FROM) & (np.array(aspects, dtype=object) != GENERAL)))
 
 
 def chances_of(labels: pl.DataFrame, aspects: Sequence[str]) -> np.ndarray:
@@ -60,9 +97,11 @@ def lists(values: pl.Series, rows: np.ndarray, n: int) -> pl.Series:
     return whole[values.name].fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
 
 
-def aspect_lists(labels: pl.DataFrame, aspects: Sequence[str], several_from: float) -> pl.DataFrame:
+def aspect_lists(
+    labels: pl.DataFrame, aspects: Sequence[str], several_from: float, words: np.ndarray
+) -> pl.DataFrame:
     """Return the column `aspects`, without sentiment."""
-    member = find_members(labels, aspects, several_from)
+    member = find_members(labels, aspects, several_from, words)
     rows, which = in_order(member, chances_of(labels, aspects))
     return lists(pl.Series(COLUMNS[0], aspects).gather(which), rows, len(labels)).to_frame()
 
@@ -72,27 +111,20 @@ def several_columns(
     texts: pl.Series,
     aspects: Sequence[str],
     several_from: float,
-    sentiment: SentimentModel,
-    ask: Ask,
-    segment: str,
+    words: np.ndarray,
+    judge: Callable[[pl.Series], Parts],
 ) -> pl.DataFrame:
-    """Return COLUMNS for labels that have a sentiment; `ask` labels clauses, `segment` is what texts are."""
-    member = find_members(labels, aspects, several_from)
-    parts = None
-    if segment != "clause":
-        special = np.array([aspect != GENERAL for aspect in aspects])
-        many = member[:, special].sum(1) > 1
-        if sentiment.language == "en":
-            many |= member.any(1) & texts.str.contains(CONTRAST).fill_null(False).to_numpy()
-        parts = judge_parts(texts, np.flatnonzero(many), sentiment, ask, segment)
-        if len(parts.rows):
-            member[parts.rows] |= parts.own & special
+    """Return COLUMNS for labels that have a sentiment; `words` are what `strongest` says of the texts."""
+    member = find_members(labels, aspects, several_from, words)
     rows, which = in_order(member, chances_of(labels, aspects))
     felt = labels["sentiment"].gather(rows)
-    if parts is not None:
-        at = np.full(len(labels), -1)
-        at[parts.rows] = np.arange(len(parts.rows))
-        judged = np.flatnonzero((at[rows] >= 0) & (member.sum(1)[rows] > 1))
+    special = np.array([aspect != GENERAL for aspect in aspects])
+    many = np.flatnonzero(member[:, special].sum(1) > 1)
+    parts = judge(texts.gather(many))
+    at = np.full(len(labels), -1)
+    at[many[parts.rows]] = np.arange(len(parts.rows))
+    judged = np.flatnonzero(at[rows] >= 0)
+    if len(judged):
         answers = parts.classes[at[rows[judged]], which[judged]]
         felt = felt.scatter(judged, pl.Series(CLASSES).gather(answers))
     return pl.DataFrame([
@@ -103,32 +135,49 @@ def several_columns(
 
 @dataclass(frozen=True)
 class Parts:
-    """What the clauses of R rows say: the class of every aspect, and which aspects they speak of, R×A."""
+    """What the parts of R texts say: the texts' places, and the class of every aspect, R×A."""
 
     rows: np.ndarray
     classes: np.ndarray
-    own: np.ndarray
 
 
 def judge_parts(
-    texts: pl.Series, rows: np.ndarray, sentiment: SentimentModel, ask: Ask, segment: str = "sentence"
+    texts: pl.Series, sentiment: SentimentModel, opinions: WordOpinions, segment: str = "sentence"
 ) -> Parts:
-    """Judge the clauses of these rows; label those that differ in sentiment."""
-    many, language = texts.gather(rows), sentiment.language
-    parts = (
-        split_clauses(many, language) if segment == "sentence" else split_reviews(many, "clause", language)
-    )
-    parts = parts.filter(pl.len().over("review") > 1)
+    """Judge the clauses of texts; of a single clause its phrases, if one is praise and another a complaint.
+
+    Texts that have no such parts are left out.
+    """
+    language = sentiment.language
+    clauses = (
+        split_reviews(texts, "clause", language) if segment == "none" else split_clauses(texts, language)
+    ).select("review", "text")
+    alone = clauses.select(pl.len().over("review") == 1).to_series()
+    single = clauses["review"].filter(alone)
+    phrases = split_phrases(clauses["text"].filter(alone), language)
+    phrases = phrases.with_columns(single.gather(phrases["review"]))
+    parts = pl.concat([clauses.filter(~alone), phrases]).filter(pl.len().over("review") > 1)
     if not len(parts):
-        return Parts(rows[:0], np.zeros((0, 0), np.int64), np.zeros((0, 0), bool))
-    chances = probabilities(sentiment.logits(extract_forms(parts["text"])))
-    owners, starts, at = np.unique(parts["review"].to_numpy(), return_index=True, return_inverse=True)
-    answer = chances.argmax(1)
-    differ = np.bincount(at, answer != answer[starts][at])[at] > 0
-    asked = ask(parts["text"].filter(pl.Series(differ)))
-    weights = np.ones((len(parts), asked.shape[1]))  # parts×A; clauses that are judged alike count alike
-    weights[differ] = asked**SHARPNESS
-    sums = np.add.reduceat(weights[:, :, None] * chances[:, None, :], starts)  # rows×A×classes
-    named = np.zeros(weights.shape, bool)
-    named[differ] = (asked >= OWN) & (asked == asked.max(1, keepdims=True))
-    return Parts(rows[owners], sums.argmax(2), np.logical_or.reduceat(named, starts))
+        return Parts(np.zeros(0, np.int64), np.zeros((0, 0), np.int64))
+    parts = parts.sort("review", maintain_order=True)
+    forms = extract_forms(parts["text"])
+    words, chances = words_of(forms), probabilities(sentiment.logits(forms))  # parts×classes
+    rows, starts = np.unique(parts["review"].to_numpy(), return_index=True)
+    chances = chances[judged_with(words.lengths, chances, np.append(starts[1:], len(parts)) - 1)]
+    weights = np.maximum(opinions.strongest(words), FLOOR) ** SHARPNESS  # parts×A
+    classes = np.add.reduceat(weights[:, :, None] * chances[:, None, :], starts).argmax(2)
+    net = chances[:, -1] - chances[:, 0]
+    opposite = (np.minimum.reduceat(net, starts) < -PLAIN) & (np.maximum.reduceat(net, starts) > PLAIN)
+    kept = opposite | ~np.isin(rows, single.to_numpy())
+    return Parts(rows[kept], classes[kept])
+
+
+def judged_with(lengths: np.ndarray, chances: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return for each part the one that judges it: the next, for a few words without a judgement.
+
+    "The picture" waits for "and the sound are great." `lengths` are in words, `last` ends each text.
+    """
+    waits = (lengths <= FRAGMENT) & (np.abs(chances[:, -1] - chances[:, 0]) <= PLAIN)
+    waits[last] = False
+    places = np.where(waits, len(lengths), np.arange(len(lengths)))
+    return np.asarray(np.minimum.accumulate(places[::-1])[::-1])

@@ -236,14 +236,25 @@ def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, 
     if columns.group:
         group = pl.col(columns.group).cast(pl.String).cast(pl.Categorical)
     feeling, score = pl.lit(None, pl.Int8), pl.lit(None, pl.Float32)
-    if "sentiment" in rows.collect_schema() and "sentiment_score" in rows.collect_schema():
-        feeling = pl.col("sentiment").replace_strict(FEELINGS, default=None, return_dtype=pl.Int8)
+    names = rows.collect_schema()
+    if "sentiment" in names and "sentiment_score" in names:
+        feeling = felt_of(names).replace_strict(FEELINGS, default=None, return_dtype=pl.Int8)
         score = pl.col("sentiment_score")
     return rows.select(
         "row", "review", "segment", "topic", "probability", "margin", "known_words",
         feeling=feeling, score=score, aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False),
         day=pl.when(day.is_between(date.min, date.max)).then(day), rating=rating, group=group,
     ).collect(engine="streaming")  # fmt: skip
+
+
+def felt_of(names: pl.Schema) -> pl.Expr:
+    """Return how the answer's aspect is spoken of; where that is not said, the segment."""
+    listed, kind = pl.col("aspect_sentiments"), names.get("aspect_sentiments")
+    if kind == pl.List(pl.String):
+        return pl.coalesce(listed.list.first(), "sentiment")
+    if kind == pl.String:  # as CSV has it
+        return pl.coalesce(listed.str.split(";").list.first().replace("", None), "sentiment")
+    return pl.col("sentiment")
 
 
 def check_frame(path: Path, frame: pl.DataFrame) -> None:

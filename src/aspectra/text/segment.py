@@ -109,6 +109,12 @@ ENGLISH_CLAUSE_RULES: tuple[Rule, ...] = (
     (rf"((?:^|{MARK}){WORD}(?:,| {WORD},)? ){MARK}", JOINED),
 )
 
+# Where parts of a clause may meet: "great price and awful support".
+PHRASE_RULES: tuple[Rule, ...] = ((r"((?:[,;:/]| [-–—]+|…) )(\S)", BETWEEN),)
+ENGLISH_PHRASE_RULES: tuple[Rule, ...] = (
+    (r"(?i)( )((?:and|but|or|yet|while|whereas|although|though|however|except) )", BETWEEN),
+)
+
 
 def split_reviews(texts: pl.Series, segment: str = "sentence", language: str = "en") -> pl.DataFrame:
     """Split each review into segments, in order; only white space is lost.
@@ -134,6 +140,13 @@ def split_clauses(sentences: pl.Series, language: str = "en") -> pl.DataFrame:
     """Split sentences into clauses; returns the columns review (position in `sentences`) and text."""
     frame = pl.DataFrame({"text": sentences.cast(pl.String)}).with_row_index("review")
     return explode_marks(frame, mark_clauses(frame["text"], language))
+
+
+def split_phrases(clauses: pl.Series, language: str = "en") -> pl.DataFrame:
+    """Split clauses at every comma and every "and" or "but"; returns the columns of `split_clauses`."""
+    frame = pl.DataFrame({"text": clauses.cast(pl.String)}).with_row_index("review")
+    rules = PHRASE_RULES + (ENGLISH_PHRASE_RULES if language == "en" else ())
+    return explode_marks(frame, apply_rules(frame["text"], rules))
 
 
 def mark_sentences(texts: pl.Series, language: str) -> pl.Series:
