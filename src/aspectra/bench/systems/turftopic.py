@@ -18,7 +18,7 @@ from aspectra.bench.systems.names import KeptEncoder
 from aspectra.bench.systems.peers import SEGMENTS, Segments, need
 from aspectra.config import StudentConfig
 
-INSTALL = "pip install --no-deps turftopic igraph, beside aspectra[peers]"
+INSTALL = "pip install --no-deps turftopic igraph texttable, beside aspectra[peers]"
 
 
 @dataclass(frozen=True)
