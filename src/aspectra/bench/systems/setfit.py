@@ -1,8 +1,8 @@
 """SetFit (Tunstall et al. 2022): an encoder fine-tuned on pairs of labelled segments, then a classifier.
 
 Its package's defaults: batches of 16 pairs, one pass, as many pairs of like as of unlike labels, logistic
-regression on the vectors. Departures: MiniLM; at most 120 steps (two minutes), as all pairs of 700 labels take a day;
-a segment with several aspects has its first.
+regression on the vectors. Departures: MiniLM; at most 120 steps (two minutes), as all pairs of 700 labels
+take a day; a segment with several aspects has its first.
 """
 
 from __future__ import annotations
