@@ -137,9 +137,7 @@ def draw_times(outcomes: Sequence[Outcome], folder: Path) -> str:
     for panel, one in zip(panels[0], sets, strict=True):
         for name in systems:
             costs = [
-                row.values["cost"]
-                for row in outcomes
-                if (row.set, row.name) == (one, name) and "cost" in row.values
+                row.values for row in outcomes if (row.set, row.name) == (one, name) and "cost" in row.values
             ]
             values = values_of(outcomes, one, name, test_figure(SETS[one].headline))
             if costs and values:

@@ -214,28 +214,28 @@ def cost_grid(outcomes: Sequence[Outcome]) -> Grid:
 
     def cost(set_name: str, name: str) -> str:
         found = [
-            one.values["cost"]
-            for one in outcomes
-            if (one.set, one.name) == (set_name, name) and "cost" in one.values
+            one.values for one in outcomes if (one.set, one.name) == (set_name, name) and "cost" in one.values
         ]
         if not found:
             return NOTHING
-        return f"{np.median([*map(seconds_of, found)]):,.0f} s · {max(one['peak_gb'] for one in found):.1f}"
+        most = max(one["cost"]["peak_gb"] for one in found)
+        return f"{np.median([*map(seconds_of, found)]):,.0f} s · {most:.1f}"
 
     rows = [
         [title(name), *(cost(one, name) for one in sets)] for name in distinct(one.name for one in outcomes)
     ]
     notes = [
-        "Wall time on one thread, with what a system uses of the shared fit (segments, word vectors, "
-        "topics), median of the seeds; the peak memory of the process. An encoder reads a text once for all "
-        "systems, and the first that asks pays: 16,000 segments take about a minute."
+        "Time on one thread, in which other programs do not count: fitting, answering for dev and test, and "
+        "what a system uses of the shared fit (segments, word vectors, topics); median of the seeds. The "
+        "peak memory of the process. An encoder reads a text once for all systems, and the first that asks "
+        "pays: 16,000 segments take about a minute."
     ]
     return Grid("Seconds of a fit, and GB", ["system", *sets], rows, notes)
 
 
-def seconds_of(cost: dict[str, float]) -> float:
-    """Return the seconds of a whole fit: the system's own, and of the stages that it shares."""
-    return cost["fit_seconds"] + cost["shared_seconds"]
+def seconds_of(cell: dict[str, Any]) -> float:
+    """Return the CPU seconds of a cell, and the seconds of the stages that it shares with others."""
+    return float(cell["cpu_seconds"] + cell["cost"]["shared_seconds"])
 
 
 def ablation_grid(outcomes: Sequence[Outcome], ablation: Ablation) -> Grid:
