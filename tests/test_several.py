@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from aspectra.config import NOT_REVIEW
-from aspectra.labelling import several
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import Labeller, OnnxLabeller, load, load_student
 from aspectra.labelling.several import WordOpinions, judge_parts, several_columns
 from aspectra.sentiment.model import SentimentModel
+from aspectra.text import tokens
 from aspectra.text.tokens import extract
 
 BOTH = "The pump is loud but the coffee tastes great."
@@ -90,12 +90,14 @@ def test_a_word_is_asked_about_once() -> None:
     assert opinions.strongest(extract(pl.Series(["", "!"]))).tolist() == [[0.0] * 3] * 2
 
 
-def test_no_more_words_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(several, "MOST_WORDS", 2)
+def test_when_there_are_many_only_the_last_words_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tokens, "KEPT", 2)
     opinions = WordOpinions(ask)
-    found = opinions.strongest(extract(pl.Series(["fine food waiter"])))
-    assert found.tolist() == [[0.9, 0.3, 0.4]]
-    assert len(opinions.rows) == 2
+    opinions.strongest(extract(pl.Series(["fine food waiter"])))
+    assert opinions.strongest(extract(pl.Series(["food it"]))).tolist() == [[0.9, 0.0, 1.0]]
+    assert set(opinions.rows) == {"food", "it"}
 
 
 def gives_lists(labeller: Labeller) -> bool:

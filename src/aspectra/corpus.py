@@ -25,13 +25,12 @@ from aspectra.errors import ConfigError, InputError
 from aspectra.sampling import Reservoir, keys
 from aspectra.text.code import REPEATED, code_signs
 from aspectra.text.segment import split_reviews
-from aspectra.text.tokens import Tokens, check_language, extract, known, lemmas
+from aspectra.text.tokens import Tokens, check_language, extract, kept, known, lemmas
 from aspectra.text.write import write_frames
 
 KNOWN_SHARE = 0.6
 """A review of FEW words or more is in another language if its share of dictionary words is smaller."""
 FEW = 5
-CACHE = 1_000_000
 PARTS = 2
 """A batch is split and tokenised in so many parts at the same time."""
 AT_ONCE = 8192
@@ -122,9 +121,8 @@ class Vocabulary:
         return known_ids(tokens, np.array(self._ids(tokens.types), dtype=np.int32))
 
     def _ids(self, types: list[str]) -> list[int]:
-        if len(self._seen) > CACHE:
-            object.__setattr__(self, "_seen", {})  # not cleared: another thread may be using it
-        seen = self._seen
+        seen = kept(self._seen, types)
+        object.__setattr__(self, "_seen", seen)
         fresh = [word for word in types if word not in seen]
         for word, lemma in zip(fresh, lemmas(fresh, self.language), strict=True):
             seen[word] = -1 if lemma is None else self.index.get(lemma, -1)

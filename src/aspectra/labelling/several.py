@@ -17,7 +17,7 @@ from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.model import SentimentModel
 from aspectra.text.segment import split_clauses, split_phrases, split_reviews
-from aspectra.text.tokens import Tokens, extract_forms, words_of
+from aspectra.text.tokens import Tokens, extract_forms, kept, words_of
 from aspectra.topicmap.calibrate import members
 from aspectra.topicmap.gamma import PREFIX
 
@@ -25,8 +25,6 @@ COLUMNS = ("aspects", "aspect_sentiments")
 NAMED_FROM = 0.8
 """A word names an aspect that has this probability when the word stands alone: chosen on SemEval's
 restaurants and on the dev sets of products."""
-MOST_WORDS = 100_000
-"""So many words are asked about; a service that runs for months must not grow."""
 SHARPNESS = 4.0
 """A clause counts for an aspect with the probability of its strongest word to this power."""
 FLOOR = 0.02
@@ -40,7 +38,7 @@ Members = tuple[np.ndarray, np.ndarray]
 Ask = Callable[[pl.Series], np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass
 class WordOpinions:
     """What a model answers for single words. `ask` is its `predict_proba`; it is asked once about each."""
 
@@ -49,13 +47,11 @@ class WordOpinions:
 
     def strongest(self, words: Tokens) -> np.ndarray:
         """Return for each text and aspect, N×A, the highest probability that a word of it has alone."""
-        new = [word for word in words.types if word not in self.rows][: MOST_WORDS - len(self.rows)]
+        rows = self.rows = kept(self.rows, words.types)
+        new = [word for word in words.types if word not in rows]
         if new or not words.types:
-            self.rows.update(zip(new, found := self.ask(pl.Series(new, dtype=pl.String)), strict=True))
-        if not words.types:
-            return np.zeros((len(words.lengths), found.shape[1]), np.float32)
-        nothing = np.zeros_like(next(iter(self.rows.values())))
-        table = np.stack([self.rows.get(word, nothing) for word in words.types])
+            rows.update(zip(new, found := self.ask(pl.Series(new, dtype=pl.String)), strict=True))
+        table = np.stack([rows[word] for word in words.types]) if words.types else found
         result = np.zeros((len(words.lengths), table.shape[1]), table.dtype)
         some = np.flatnonzero(words.lengths)
         if len(some):

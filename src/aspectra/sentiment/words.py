@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 
 from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, valence, valences
-from aspectra.text.tokens import Tokens, extract_forms, word_in
+from aspectra.text.tokens import Tokens, extract_forms, kept, word_in
 
 NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS = 1, 2, 4, 8, 16
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form."""
-CACHE = 500_000
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,8 @@ class WordReader:
         return Words(owner, valence, boost, does, hashes, marks, len(forms.lengths))
 
     def look_up(self, kinds: list[str]) -> tuple[np.ndarray, ...]:
-        if len(self.facts) > CACHE:
-            self.facts = {}  # not cleared: another thread may be using it
-        facts, known = self.facts, valences(self.language)
+        facts = self.facts = kept(self.facts, kinds)
+        known = valences(self.language)
         for word in kinds:
             if word not in facts:
                 facts[word] = describe(word, known)

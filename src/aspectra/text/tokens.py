@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -71,6 +72,10 @@ EXCEPTIONS = {
     "worst": "worst",
 }
 
+KEPT = 40_000
+"""Of so many words is remembered what was found out, so that memory does not grow with the reviews."""
+Fact = TypeVar("Fact")
+
 
 @dataclass(frozen=True)
 class Tokens:
@@ -79,6 +84,14 @@ class Tokens:
     types: list[str]
     codes: np.ndarray  # int32, one per occurrence
     lengths: np.ndarray  # int32, N
+
+
+def kept(known: dict[str, Fact], words: Iterable[str]) -> dict[str, Fact]:
+    """Return what is known of words; if that has become too much, what is known of these words only.
+
+    It is then another dict: another thread may still be using the first.
+    """
+    return known if len(known) <= KEPT else {word: known[word] for word in words if word in known}
 
 
 def extract(texts: pl.Series) -> Tokens:
