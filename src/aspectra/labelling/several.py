@@ -164,8 +164,8 @@ def judge_parts(
     classes = np.add.reduceat(weights[:, :, None] * chances[:, None, :], starts).argmax(2)
     net = chances[:, -1] - chances[:, 0]
     opposite = (np.minimum.reduceat(net, starts) < -PLAIN) & (np.maximum.reduceat(net, starts) > PLAIN)
-    kept = opposite | ~np.isin(rows, single.to_numpy())
-    return Parts(rows[kept], classes[kept])
+    wanted = opposite | ~np.isin(rows, single.to_numpy())
+    return Parts(rows[wanted], classes[wanted])
 
 
 def judged_with(lengths: np.ndarray, chances: np.ndarray, last: np.ndarray) -> np.ndarray:
