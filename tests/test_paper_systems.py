@@ -25,6 +25,7 @@ from aspectra.bench.systems.peers import need
 from aspectra.bench.systems.seeds import seed_ids, seed_vectors
 from aspectra.bench.systems.sememes import AeCsa, read_sememes, with_sememes
 from aspectra.bench.systems.serbm import Machine, sigmoid, word_priors
+from aspectra.bench.systems.setfit import one_pass
 from aspectra.bench.systems.teacher_student import SeedTeacher
 from aspectra.corpus import Ragged
 from aspectra.detector import AspectDetector
@@ -294,3 +295,9 @@ def test_all_means_every_system_and_nothing_means_our_own() -> None:
     own = [system.name for system in choose_systems(None)]
     assert "teacher" in own
     assert "mate" not in own
+
+
+def test_setfit_sees_every_pair_once() -> None:
+    assert one_pass(np.array([0] * 10 + [1] * 10)) == 13  # 100 unlike pairs, as many like ones, 16 at a time
+    assert one_pass(np.array([0] * 10)) == 6
+    assert one_pass(np.array([0])) == 1

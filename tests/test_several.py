@@ -93,7 +93,7 @@ def test_a_word_is_asked_about_once() -> None:
 def test_when_there_are_many_only_the_last_words_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tokens, "KEPT", 2)
+    monkeypatch.setattr(tokens, "MOST_REMEMBERED", 2)
     opinions = WordOpinions(ask)
     opinions.strongest(extract(pl.Series(["fine food waiter"])))
     assert opinions.strongest(extract(pl.Series(["food it"]))).tolist() == [[0.9, 0.0, 1.0]]

@@ -25,7 +25,7 @@ from aspectra.errors import ConfigError, InputError
 from aspectra.sampling import Reservoir, keys
 from aspectra.text.code import REPEATED, code_signs
 from aspectra.text.segment import split_reviews
-from aspectra.text.tokens import Tokens, check_language, extract, kept, known, lemmas
+from aspectra.text.tokens import Tokens, check_language, extract, known, lemmas, remembered
 from aspectra.text.write import write_frames
 
 KNOWN_SHARE = 0.6
@@ -121,7 +121,7 @@ class Vocabulary:
         return known_ids(tokens, np.array(self._ids(tokens.types), dtype=np.int32))
 
     def _ids(self, types: list[str]) -> list[int]:
-        seen = kept(self._seen, types)
+        seen = remembered(self._seen, types)
         object.__setattr__(self, "_seen", seen)
         fresh = [word for word in types if word not in seen]
         for word, lemma in zip(fresh, lemmas(fresh, self.language), strict=True):

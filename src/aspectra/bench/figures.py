@@ -150,7 +150,7 @@ def draw_times(outcomes: Sequence[Outcome], folder: Path) -> str:
         panel.set_xscale("log")
         name_dots(panel, sorted(dots))
         panel.set_title(marked(outcomes, one, SETS[one].title), fontsize=10)
-        panel.set_xlabel("CPU seconds of a fit")
+        panel.set_xlabel("seconds of a fit")
     panels[0][0].set_ylabel("F1 on test, %")
     add_legend(figure, panels[0], len(told))
     return save(figure, folder, "f1-by-seconds")
@@ -158,8 +158,7 @@ def draw_times(outcomes: Sequence[Outcome], folder: Path) -> str:
 
 def name_dots(panel: Any, dots: Sequence[tuple[float, float, str]]) -> None:
     """Write the names of dots (y, x, name), rising, in a column on the right, where none hides another."""
-    heights = np.linspace(0.01, 0.99, len(dots)) if len(dots) > 1 else [0.5] * len(dots)
-    for (y, x, name), height in zip(dots, heights, strict=True):
+    for (y, x, name), height in zip(dots, np.linspace(0.01, 0.99, len(dots)), strict=True):
         panel.annotate(
             name, (x, y), (1.08, height), xycoords="data", textcoords="axes fraction", va="center",
             fontsize=6.5, arrowprops={"arrowstyle": "-", "color": "0.75", "lw": 0.5, "shrinkA": 0},

@@ -225,9 +225,9 @@ def cost_grid(outcomes: Sequence[Outcome]) -> Grid:
         [title(name), *(cost(one, name) for one in sets)] for name in distinct(one.name for one in outcomes)
     ]
     notes = [
-        "Time on one thread, in which other programs do not count: fitting, answering for dev and test, and "
-        "what a system uses of the shared fit (segments, word vectors, topics); median of the seeds. The "
-        "peak memory of the process. An encoder reads a text once for all systems, and the first that asks "
+        "CPU seconds of fitting and of answering for dev and test, on one thread, and the seconds of what a "
+        "system uses of the shared fit (segments, word vectors, topics); median of the seeds. The peak "
+        "memory of the process. An encoder reads a text once for all systems, and the first that asks "
         "pays: 16,000 segments take about a minute."
     ]
     return Grid("Seconds of a fit, and GB", ["system", *sets], rows, notes)

@@ -17,7 +17,7 @@ from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.model import SentimentModel
 from aspectra.text.segment import split_clauses, split_phrases, split_reviews
-from aspectra.text.tokens import Tokens, extract_forms, kept, words_of
+from aspectra.text.tokens import Tokens, extract_forms, remembered, words_of
 from aspectra.topicmap.calibrate import members
 from aspectra.topicmap.gamma import PREFIX
 
@@ -47,7 +47,7 @@ class WordOpinions:
 
     def strongest(self, words: Tokens) -> np.ndarray:
         """Return for each text and aspect, N×A, the highest probability that a word of it has alone."""
-        rows = self.rows = kept(self.rows, words.types)
+        rows = self.rows = remembered(self.rows, words.types)
         new = [word for word in words.types if word not in rows]
         if new or not words.types:
             rows.update(zip(new, found := self.ask(pl.Series(new, dtype=pl.String)), strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, valence, valences
-from aspectra.text.tokens import Tokens, extract_forms, kept, word_in
+from aspectra.text.tokens import Tokens, extract_forms, remembered, word_in
 
 NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS = 1, 2, 4, 8, 16
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form."""
@@ -60,7 +60,7 @@ class WordReader:
         return Words(owner, valence, boost, does, hashes, marks, len(forms.lengths))
 
     def look_up(self, kinds: list[str]) -> tuple[np.ndarray, ...]:
-        facts = self.facts = kept(self.facts, kinds)
+        facts = self.facts = remembered(self.facts, kinds)
         known = valences(self.language)
         for word in kinds:
             if word not in facts:

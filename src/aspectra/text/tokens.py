@@ -72,8 +72,8 @@ EXCEPTIONS = {
     "worst": "worst",
 }
 
-KEPT = 40_000
-"""Of so many words is remembered what was found out, so that memory does not grow with the reviews."""
+MOST_REMEMBERED = 40_000
+"""Words about which facts are remembered; with more of them, memory would grow with the reviews."""
 Fact = TypeVar("Fact")
 
 
@@ -86,12 +86,14 @@ class Tokens:
     lengths: np.ndarray  # int32, N
 
 
-def kept(known: dict[str, Fact], words: Iterable[str]) -> dict[str, Fact]:
-    """Return what is known of words; if that has become too much, what is known of these words only.
+def remembered(facts: dict[str, Fact], words: Iterable[str]) -> dict[str, Fact]:
+    """Return the facts; if they are too many, a new dict with those about these words only.
 
-    It is then another dict: another thread may still be using the first.
+    The old dict is not changed: another thread may be using it.
     """
-    return known if len(known) <= KEPT else {word: known[word] for word in words if word in known}
+    if len(facts) <= MOST_REMEMBERED:
+        return facts
+    return {word: facts[word] for word in words if word in facts}
 
 
 def extract(texts: pl.Series) -> Tokens:
