@@ -7,7 +7,7 @@ from aspectra.scores import calibration_error
 from aspectra.topicmap.calibrate import (
     SEVERAL_FROM,
     corpus_temperature,
-    label_temperature,
+    label_calibration,
     label_threshold,
     members,
     soften,
@@ -30,16 +30,17 @@ def error(probabilities: np.ndarray, gold: np.ndarray) -> float:
 
 def test_labels_find_the_temperature_that_makes_probabilities_true() -> None:
     guess, gold = draw()
-    temperature = label_temperature(guess, gold, without=1.0)
+    temperature, lead = label_calibration(guess, gold, without=1.0)
     assert temperature == pytest.approx(3, rel=0.15)
+    assert lead < 1.2
     assert error(guess, gold) > 0.1
     assert error(soften(guess, temperature), gold) < 0.03
 
 
-def test_no_temperature_changes_an_answer() -> None:
+def test_calibration_changes_no_answer() -> None:
     guess, _ = draw(500)
-    for temperature in (0.5, 1.0, 7.0):
-        soft = soften(guess, temperature)
+    for temperature, lead in ((0.5, 1.0), (1.0, 3.0), (7.0, 1.5)):
+        soft = soften(guess, temperature, lead)
         assert (soft.argmax(1) == guess.argmax(1)).all()
         np.testing.assert_allclose(soft.sum(1), 1)
 
@@ -55,7 +56,20 @@ def test_the_corpus_makes_answers_that_are_too_sure_less_sure_and_leaves_others(
 
 def test_few_labels_leave_the_temperature_of_the_corpus_nearly_as_it_was() -> None:
     guess, gold = draw(5)
-    assert label_temperature(guess, gold, without=4.0) == pytest.approx(4, rel=0.2)
+    temperature, lead = label_calibration(guess, gold, without=4.0)
+    assert temperature == pytest.approx(4, rel=0.2)
+    assert lead == 1
+
+
+def test_many_labels_find_that_answers_lead_by_more_than_they_say() -> None:
+    guess, gold = draw(sharp=1.0)
+    answer = guess.argmax(1)
+    rng = np.random.default_rng(1)
+    gold[rng.random(len(gold)) < 0.4] = False  # the answer is right more often than its probability says
+    gold[~gold.any(1), answer[~gold.any(1)]] = True
+    temperature, lead = label_calibration(guess, gold, without=1.0)
+    assert lead > 1.5
+    assert error(soften(guess, temperature, lead), gold) < error(guess, gold) / 2
 
 
 def test_general_is_an_answer_but_nothing_beside_others() -> None:

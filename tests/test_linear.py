@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import torch
 from conftest import LINEAR_ASPECTS
 
 from aspectra.attention import explain
@@ -16,7 +17,8 @@ from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller, load_student
 from aspectra.rundir import CONFIG, HEAD, STUDENT
 from aspectra.sample import Sample
-from aspectra.student.linear import LinearStudent, read_student
+from aspectra.student.linear import LinearHead, LinearStudent, read_student
+from aspectra.topicmap.calibrate import soften
 from aspectra.topicmap.topicmap import TopicMap
 
 ODD = ["", "Zzz qqq.", "loud " * 200, "☕ ☕", "loud"]
@@ -53,9 +55,22 @@ def test_a_saved_student_answers_the_same(linear_run: Path, tmp_path: Path, text
     )
 
 
-def test_onnx_gives_the_same_labels(model: StudentLabeller, texts: pl.Series, tmp_path: Path) -> None:
-    export_onnx(model.fitted, model.student, tmp_path / "linear.onnx")
-    ours, theirs = (one.label_segments(texts) for one in (model, OnnxLabeller(tmp_path / "linear.onnx")))
+@pytest.mark.parametrize("lead", [None, 2.5])
+def test_onnx_gives_the_same_labels(
+    model: StudentLabeller, texts: pl.Series, tmp_path: Path, lead: float | None
+) -> None:
+    student = model.student
+    assert isinstance(student, LinearStudent)
+    if lead:
+        before = student.probabilities(texts.to_list())
+        arrays = {**student.head.state_dict(), "lead": torch.tensor(lead)}
+        student = replace(student, head=LinearHead(arrays))
+        np.testing.assert_allclose(
+            student.probabilities(texts.to_list()), soften(before, 1.0, lead), atol=1e-5
+        )
+    export_onnx(model.fitted, student, tmp_path / "linear.onnx")
+    mine = StudentLabeller(model.fitted, student)
+    ours, theirs = (one.label_segments(texts) for one in (mine, OnnxLabeller(tmp_path / "linear.onnx")))
     same = ["aspect", "topic", "known_words"]
     assert ours.select(same).equals(theirs.select(same))
     numbers = pl.col("^p_.*|unmapped|entropy$")

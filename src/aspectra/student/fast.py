@@ -97,7 +97,8 @@ def answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
         result = softmax(head["power"] * logs(result) + scores)
     nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
     kept = normalise(np.hstack([result, nothing])[:, head["kept"]])
-    return soften(kept, float(np.ravel(head.get("temperature", 1.0))[0]))
+    temperature, lead = (float(np.ravel(head.get(name, 1.0))[0]) for name in ("temperature", "lead"))
+    return soften(kept, temperature, lead)
 
 
 def before_labels(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:

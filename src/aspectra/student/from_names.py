@@ -27,7 +27,7 @@ from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
-from aspectra.topicmap.calibrate import corpus_temperature, label_temperature, label_threshold, soften
+from aspectra.topicmap.calibrate import corpus_temperature, label_calibration, label_threshold, soften
 from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.topicmap import TopicMap
@@ -60,11 +60,11 @@ def train_linear(
     if labels is not None:
         learned, held_out, facts = learn_labels(learned, sample.reader.features(labels.texts), labels, card)
     answers = answered(learned.probabilities(sample.features), learned.aspects, card.aspects)
-    temperature = corpus_temperature(answers)
+    temperature, lead = corpus_temperature(answers), 1.0
     if held_out is not None:
         guess, gold = held_out
-        temperature = label_temperature(guess, gold, temperature)
-        facts["several_from"] = label_threshold(soften(guess, temperature), gold, card.aspects)
+        temperature, lead = label_calibration(guess, gold, temperature)
+        facts["several_from"] = label_threshold(soften(guess, temperature, lead), gold, card.aspects)
     counts = np.bincount(answers.argmax(1), minlength=len(card.aspects)).tolist()
     notes += [silence(name) for name in unspoken(answers, card.aspects, evidence)]
     progress("head", 1.0)
@@ -76,7 +76,7 @@ def train_linear(
         notes=(*([lost] if lost else []), *notes),
         **facts,
     )
-    return LinearStudent(fitted, encoder, LinearHead.of(learned, card.aspects, temperature), card)
+    return LinearStudent(fitted, encoder, LinearHead.of(learned, card.aspects, temperature, lead), card)
 
 
 def learn_fast(

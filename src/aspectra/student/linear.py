@@ -53,6 +53,7 @@ class LinearHead(nn.Module):
     correction_bias: Tensor
     power: Tensor
     temperature: Tensor  # students of older versions have none
+    lead: Tensor  # only with many labels
 
     def __init__(self, arrays: dict[str, Tensor]) -> None:
         super().__init__()
@@ -60,14 +61,19 @@ class LinearHead(nn.Module):
             self.register_buffer(name, array)
         self.encoded, self.corrected = "origin" in arrays, "correction" in arrays
         self.calibrated, self.topical = "temperature" in arrays, "topics_say" in arrays
+        self.leading = "lead" in arrays
 
     @classmethod
-    def of(cls, learned: Learned, aspects: Sequence[str], temperature: float = 1.0) -> LinearHead:
+    def of(
+        cls, learned: Learned, aspects: Sequence[str], temperature: float = 1.0, lead: float = 1.0
+    ) -> LinearHead:
         """Unfold what was learnt; it answers with these aspects, in this order, softened (calibrate.py)."""
         models = {"general": learned.general, "specific": learned.specific}
         place = {aspect: number for number, aspect in enumerate(learned.aspects)}
         arrays = {"kept": np.array([place.get(aspect, len(place)) for aspect in aspects])}
         arrays["temperature"] = np.array(temperature)
+        if lead != 1:
+            arrays["lead"] = np.array(lead)
         arrays |= {"topics_say": learned.topics_say, "topics_power": np.array(learned.topics_power)}
         if learned.space.origin is not None:
             arrays["origin"] = learned.space.origin
@@ -97,6 +103,9 @@ class LinearHead(nn.Module):
         kept = pad(answer, (0, 1)).index_select(1, self.kept)  # an aspect that was not learnt has 0
         if self.calibrated:
             kept = kept ** (1 / self.temperature)
+        if self.leading:
+            best = kept.argmax(1, keepdim=True) == torch.arange(kept.shape[1], device=kept.device)
+            kept = torch.where(best, self.lead * kept, kept)
         return kept / kept.sum(1, keepdim=True).clamp(min=1e-30)
 
 
