@@ -56,6 +56,21 @@ def test_negation_does_not_reach_over_a_comma_or_into_the_next_segment() -> None
     assert scored("It does not", "good") == pytest.approx([0.0, scored("good")[0]])
 
 
+@pytest.mark.parametrize(
+    "text", ["It is way too loud.", "The lamp is too bright", "The noise is unbearable."]
+)
+def test_what_is_too_much_is_a_complaint(text: str) -> None:
+    assert scored(text)[0] < -0.2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Not too loud.", "Too good!", "I bought the lid too", "The lid, too, is here.", "I own one too. Loud"],
+)
+def test_too_good_and_not_too_much_are_none(text: str) -> None:
+    assert scored(text)[0] >= 0
+
+
 def test_emoticons_judge_and_ratios_and_times_do_not() -> None:
     assert (scored("It works :D", "It works :)", "I <3 it") > 0).all()
     assert scored("It shows 4:3 and 16:9 at 10:30.", "Cost:<30").tolist() == [0, 0]

@@ -1,8 +1,8 @@
 """What words say together: the lexicon's score of each segment, and the features that a model learns from.
 
 The score follows VADER's rules: capitals and words like "very" strengthen, negation up to three words before
-turns round, what follows "but" counts more, exclamation marks add. All of it is numpy on flat arrays; few
-words have a valence, so only their places are looked at.
+turns round, what follows "but" counts more, exclamation marks add; and what is "too" anything is a complaint.
+All of it is numpy on flat arrays; few words have a valence, so only their places are looked at.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aspectra.sentiment.words import CAPITALS, ENDS, LETTERS, NEGATES, OPPOSES, Words
+from aspectra.sentiment.words import CAPITALS, COMMON, ENDS, EXCEEDS, LETTERS, NEGATES, OPPOSES, Words
 
 REACH = 3
 """How many words after a negation it still turns round."""
 NEGATED, CAPITAL = -0.74, 0.733
+TOO_MUCH, GOOD = -1.2, 1.5
+"""Valence of what is too much, unless it is at least so good: "too good" is praise."""
 EXCLAMATION, QUESTION = 0.292, 0.18
 NORMAL = 15.0
 BITS = 19
@@ -57,8 +59,9 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     `turned` is `reached(words)`, for callers that need it, too.
     """
     turned = reached(words) if turned is None else turned
-    places = np.flatnonzero(words.valence)
-    strength = words.valence[places].astype(np.float64)
+    valence = exceeded(words)
+    places = np.flatnonzero(valence)
+    strength = valence[places].astype(np.float64)
     sign = np.sign(strength)
     capitals, letters = (words.total(np.flatnonzero(words.does & bit)) for bit in (CAPITALS, LETTERS))
     mixed = (capitals > 0) & (capitals < letters)
@@ -72,6 +75,22 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     emphasis = EXCLAMATION * np.minimum(shouts, 4) + np.where(asks > 1, QUESTION * np.minimum(asks, 4), 0.0)
     total += np.sign(total) * emphasis
     return np.asarray(total / np.sqrt(total**2 + NORMAL))
+
+
+def exceeded(words: Words) -> np.ndarray:
+    """Return the words' valences, those of words that are too much as such."""
+    after = np.flatnonzero(words.does[:-1] & EXCEEDS) + 1
+    here = words.does[after]
+    after = after[
+        (words.segments[after] == words.segments[after - 1])
+        & (here & LETTERS > 0)
+        & (here & COMMON == 0)
+        & (words.valence[after] >= 0)
+        & (words.valence[after] < GOOD)
+    ]
+    valence = words.valence.copy()
+    valence[after] = TOO_MUCH
+    return valence
 
 
 def opposed(words: Words, places: np.ndarray) -> np.ndarray:
