@@ -74,6 +74,12 @@ def test_it_learns_from_labels_as_it_reads_them(copied: Path, sample: Sample) ->
     assert right[1] > right[0]
 
 
+def test_it_is_as_sure_of_its_answers_as_the_student(fast: FastLabeller, linear_run: Path) -> None:
+    texts = Fitted.load(linear_run).corpus.segments["text"].head(500)
+    student = load(linear_run, "encoder").predict_proba(texts).max(1).mean()
+    assert fast.predict_proba(texts).max(1).mean() == pytest.approx(student, abs=0.03)
+
+
 def test_label_takes_it_by_default_and_says_why(linear_run: Path) -> None:
     assert isinstance(load(linear_run), FastLabeller)
     model, why = choose_model(linear_run)

@@ -1,5 +1,6 @@
 """Words and pairs that stand for an encoder's states."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -41,7 +42,7 @@ def test_states_are_sums_of_words_and_pairs(phrases: Phrases) -> None:
         "very good " * 90,
     ]
     expected = [slow_state(phrases, text) for text in texts]
-    np.testing.assert_allclose(phrases.states(*phrases.find(extract(pl.Series(texts)))), expected, rtol=1e-4)
+    np.testing.assert_allclose(phrases.read(*phrases.find(extract(pl.Series(texts))))[0], expected, rtol=1e-4)
 
 
 def test_frequent_words_and_pairs_are_found() -> None:
@@ -58,7 +59,7 @@ def test_reviews_without_a_pair_are_no_problem() -> None:
     learnt, components = learn_phrases(
         pl.Series(texts), texts, states, lambda words: np.ones((len(words), 4))
     )
-    close = learnt.states(*learnt.find(extract(pl.Series(["loud", "sweet"])))) @ components.T
+    close = learnt.read(*learnt.find(extract(pl.Series(["loud", "sweet"]))))[0] @ components.T
     assert close.argmax(1).tolist() == [0, 1]
 
 
@@ -74,5 +75,31 @@ def test_a_pair_that_means_something_else_than_its_words_is_learnt() -> None:
     states = embed(texts)
     states /= np.linalg.norm(states, axis=1, keepdims=True)
     learnt, components = learn_phrases(pl.Series(texts), texts, states, embed)
-    found = learnt.states(*learnt.find(extract(pl.Series(texts)))) @ components.T
+    found = learnt.read(*learnt.find(extract(pl.Series(texts))))[0] @ components.T
     assert (found * states).sum(1).mean() > 0.9 * LENGTH
+
+
+def test_words_and_pairs_lean_to_what_their_segments_are_answered_with() -> None:
+    texts = ["loud sound", "loud sound", "not loud", "good price", "good price", "very good"]
+    answers = np.eye(2)[[0, 0, 1, 1, 1, 1]] * 0.9 + 0.05
+    known = frequent(pl.Series(texts))
+    learnt = replace(known, vectors=np.zeros((len(known.types) + len(known.pairs), 0), np.float32)).leaning(
+        texts, answers
+    )
+    asked = ["loud", "loud sound", "Price", "unknown", ""]
+    _, leaning = learnt.read(*learnt.find(extract(pl.Series(asked))))
+    shares, counted = answers.mean(0), {"loud": [0, 1, 2], "sound": [0, 1], "price": [3, 4]}
+    expected = {
+        word: np.log((10 * shares + answers[rows].sum(0)) / (10 + len(rows)) / shares)
+        for word, rows in counted.items()
+    }
+    both = expected["loud"] + 2 * expected["sound"]  # the pair leans as "sound" does
+    wanted = [expected["loud"], both / np.sqrt(3), expected["price"], [0, 0], [0, 0]]
+    np.testing.assert_allclose(leaning, wanted, atol=1e-5)
+
+
+def test_phrases_of_older_versions_lean_nowhere(phrases: Phrases) -> None:
+    assert phrases.read(*phrases.find(extract(pl.Series(["very good"]))))[1].shape == (1, 0)
+    phrases.check()
+    with pytest.raises(ValueError, match="not 6 rows"):
+        replace(phrases, vectors=phrases.vectors[:, :2]).check()

@@ -1,8 +1,8 @@
 """The fast student: nearly what the student answers, at the teacher's speed and without torch.
 
 Vectors of words and pairs (phrases.py) stand for the encoder's mean state of a segment. From there on it is
-the student: its linear models, the mean word vector and √β. Without an encoder there is nothing to imitate,
-and both answer the same. It is one file in the student's folder.
+the student: its linear models, the mean word vector and √β; and its words and pairs lean to aspects. Without
+an encoder there is nothing to imitate, and both answer the same. It is one file in the student's folder.
 """
 
 from __future__ import annotations
@@ -56,18 +56,22 @@ class FastStudent:
         for start in range(0, len(words), BLOCK):
             rows = slice(start, start + BLOCK)
             parts = [one.part(start, min(start + BLOCK, len(words))) for one in (words, *found)]
-            result[rows] = answer(self.features(parts, beta[rows]), self.head)
+            result[rows] = answer(*self.features(parts, beta[rows]), self.head)
         return result
 
-    def features(self, found: Sequence[Ragged], beta: np.ndarray) -> np.ndarray:
-        """Return what the models see, N×F; `found` are known words, and the phrases' words and pairs."""
+    def features(self, found: Sequence[Ragged], beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the models see, N×F, and to which aspects words lean, N×A or N×0.
+
+        `found` are known words, and the phrases' words and pairs.
+        """
         known, *phrases = found
         longest = self.fitted.config.max_tokens
         seen = segment_features(known, self.fitted.vectors.matrix, beta, longest=longest)
-        return np.hstack([self.phrases.states(*phrases), seen.words, np.sqrt(seen.beta)])
+        states, leaning = self.phrases.read(*phrases)
+        return np.hstack([states, seen.words, np.sqrt(seen.beta)]), leaning
 
-    def read(self, texts: Sequence[str]) -> np.ndarray:
-        """Return what the models see of texts, N×F."""
+    def read(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same for texts."""
         tokens = extract(as_series(texts))
         words = self.fitted.vocabulary.read(tokens)
         beta = encode(self.fitted.teacher, words, self.fitted.config.max_tokens)
@@ -75,7 +79,7 @@ class FastStudent:
 
     def save(self, folder: Path) -> None:
         """Write the file, vectors in 8 bits; the student's config.json, written later, makes it valid."""
-        vectors = self.phrases.vectors
+        vectors, leanings = np.split(self.phrases.vectors, [len(self.phrases.start)], 1)
         scales = np.maximum(np.abs(vectors).max(1, initial=0), 1e-20) / 127
         arrays = {
             **self.head,
@@ -83,15 +87,16 @@ class FastStudent:
             "pairs": self.phrases.pairs,
             "vectors": np.rint(vectors / scales[:, None]).astype(np.int8),
             "scales": scales.astype(np.float32),
+            "leanings": leanings.astype(np.float16),
             "start": self.phrases.start,
         }
         whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         disk.write_atomic(folder / rundir.FAST, to_bytes(whole))
 
 
-def answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
-    """Return probabilities, N×A, for features N×F, as LinearHead does."""
-    result = before_labels(flat, head)
+def answer(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
+    """Return probabilities, N×A, for features N×F, as LinearHead does, and for what words lean to."""
+    result = before_labels(flat, leaning, head)
     if "correction" in head:
         scores = flat @ head["correction"] + head["correction_bias"]
         result = softmax(head["power"] * logs(result) + scores)
@@ -101,7 +106,7 @@ def answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     return soften(kept, temperature, lead)
 
 
-def before_labels(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
+def before_labels(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     """Return the answers without what labels add, N×A, in the order in which aspects were learnt."""
     share = softmax(flat @ head["general"] + head["general_bias"])
     aspect = softmax(flat @ head["specific"] + head["specific_bias"])
@@ -109,7 +114,7 @@ def before_labels(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     if "topics_say" in head:
         beta = flat[:, -len(head["topics_say"]) :] ** 2
         result = heard(result, beta, head["topics_say"], head["topics_power"])
-    return result
+    return normalise(result * np.exp(leaning)) if leaning.shape[1] else result
 
 
 def load_fast(folder: Path, fitted: Fitted) -> FastStudent:
@@ -129,6 +134,8 @@ def read_fast(folder: Path, fitted: Fitted) -> FastStudent:
         arrays = load_file(path)
         types = tuple(arrays.pop("types").tobytes().decode().split("\n"))
         vectors = arrays.pop("vectors") * arrays.pop("scales")[:, None]
+        leanings = arrays.pop("leanings", np.zeros((len(vectors), 0)))  # older versions have none
+        vectors = np.hstack([vectors, leanings.astype(np.float32)])
         phrases = Phrases(types if types != ("",) else (), arrays.pop("pairs"), vectors, arrays.pop("start"))
         phrases.check()
         student = FastStudent(fitted, card, phrases, arrays)

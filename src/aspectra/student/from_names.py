@@ -22,12 +22,18 @@ from aspectra.fitting import Fitted
 from aspectra.progress import Progress, StageProgress, progress_of, quiet, unseen
 from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card
-from aspectra.student.fast import FastStudent, before_labels
+from aspectra.student.fast import FastStudent, answer, before_labels
 from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
-from aspectra.topicmap.calibrate import corpus_temperature, label_calibration, label_threshold, soften
+from aspectra.topicmap.calibrate import (
+    corpus_temperature,
+    label_calibration,
+    label_threshold,
+    soften,
+    temperature_for,
+)
 from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.topicmap import TopicMap
@@ -88,23 +94,35 @@ def learn_fast(
     """
     fitted, encoder = student.fitted, student.encoder
     head = {name: array.numpy() for name, array in student.head.state_dict().items()}
-    phrases, components = NO_PHRASES, np.zeros((0, 0), np.float32)
-    if encoder:
-        sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
-        states = unit(unit(np.asarray(sample.features.encoder)) - head.pop("origin"))
-        embed = partial(encoder.means, progress=progress)
-        if isinstance(fitted.segments, rundir.RunDir):
-            kept = fitted.segments / rundir.FEATURES
-            embed = partial(compute_means, encoder, folder=kept, progress=progress)
-        reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
-        phrases, components = learn_phrases(reviews, sample.texts, states, embed)
+    if encoder is None:
+        return FastStudent(fitted, student.card, NO_PHRASES, head)
+    sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
+    states = unit(unit(np.asarray(sample.features.encoder)) - head.pop("origin"))
+    embed = partial(encoder.means, progress=progress)
+    if isinstance(fitted.segments, rundir.RunDir):
+        kept = fitted.segments / rundir.FEATURES
+        embed = partial(compute_means, encoder, folder=kept, progress=progress)
+    reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
+    phrases, components = learn_phrases(reviews, sample.texts, states, embed)
+    seen = np.hstack([states, sample.features.words, np.sqrt(sample.features.beta)])
+    no_leaning = np.zeros((len(seen), 0))
+    phrases = phrases.leaning(sample.texts, before_labels(seen, no_leaning, head))
+    sure = float(answer(seen, no_leaning, head).max(1).mean())
     for name in MODELS & head.keys():  # what they multiply states with now multiplies the states' components
         head[name] = np.vstack([components.T @ head[name][: len(components)], head[name][len(components) :]])
     fast = FastStudent(fitted, student.card, phrases, head)
-    if encoder and labels is not None:
+    if labels is not None:
         own = own_correction(fast, labels, Space.of(sample.features), components)
         head |= {name: ((head[name] + own[name]) / 2).astype(head[name].dtype) for name in own}
+    head["temperature"] = as_sure(fast, sample.texts, sure)
     return fast
+
+
+def as_sure(fast: FastStudent, texts: Sequence[str], sure: float) -> np.ndarray:
+    """Return the temperature at which a fast student is as sure of its answers to texts as the student is."""
+    plain = {name: array for name, array in fast.head.items() if name not in ("temperature", "lead")}
+    lead = float(np.ravel(fast.head.get("lead", 1.0))[0])
+    return np.array(temperature_for(answer(*fast.read(texts), plain), sure, lead), np.float32)
 
 
 def own_correction(
@@ -114,8 +132,8 @@ def own_correction(
 
     `space` is the student's, and `components` (De×C) are those of the encoder's states that it has.
     """
-    flat, width = fast.read(labels.texts), components.shape[1]
-    answers = before_labels(flat, fast.head)
+    (flat, leaning), width = fast.read(labels.texts), components.shape[1]
+    answers = before_labels(flat, leaning, fast.head)
     targets = np.zeros((len(flat), answers.shape[1] + 1))  # the last is for aspects that were not learnt
     targets[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
     whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])

@@ -43,13 +43,19 @@ def soften(probabilities: np.ndarray, temperature: float, lead: float = 1.0) -> 
 def corpus_temperature(probabilities: np.ndarray) -> float:
     """Return the temperature, at least 1, at which unlabelled segments are as sure as is usual; N×A."""
     n_aspects = probabilities.shape[1]
-    goal = (1 + (n_aspects - 1) * USUAL) / n_aspects
-    low, high = 1.0, HIGHEST
+    return temperature_for(probabilities, (1 + (n_aspects - 1) * USUAL) / n_aspects, lowest=1.0)
+
+
+def temperature_for(
+    probabilities: np.ndarray, goal: float, lead: float = 1.0, lowest: float = LOWEST
+) -> float:
+    """Return the temperature at which answers (N×A) have the probability `goal` on average, or nearly."""
+    low, high = lowest, HIGHEST
     for _ in range(30):
         middle = (low + high) / 2
-        sure = soften(probabilities, middle).max(1, initial=0).mean()
+        sure = soften(probabilities, middle, lead).max(1, initial=0).mean()
         low, high = (middle, high) if sure > goal else (low, middle)
-    return low if soften(probabilities, 1.0).max(1, initial=0).mean() > goal else 1.0
+    return low
 
 
 def label_calibration(probabilities: np.ndarray, gold: np.ndarray, without: float) -> tuple[float, float]:
