@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import torch
 from conftest import SMALL
+from scipy.sparse import csr_matrix
 
 from aspectra.bench.protocol import System, Task
 from aspectra.bench.runner import examine
@@ -19,6 +20,7 @@ from aspectra.bench.systems import PAPER, PEERS, SYSTEMS, choose_systems
 from aspectra.bench.systems.abae import map_each_topic
 from aspectra.bench.systems.autoencoder import hinge
 from aspectra.bench.systems.cat import Cat, attended, frequent_nouns, rbf_weights
+from aspectra.bench.systems.corex import likelier_without
 from aspectra.bench.systems.gibbs import learn_topics, sample
 from aspectra.bench.systems.mate import Mate, other_domains
 from aspectra.bench.systems.peers import need
@@ -288,6 +290,13 @@ def test_systems_of_other_packages_find_planted_aspects(name: str, task: Task, e
     encoder = {} if name == "corex" else {"encoder": str(encoder_folder)}
     found = examine(replace(SYSTEMS[name], **settings, **encoder), task)  # type: ignore[type-var]
     assert np.isfinite(found["test"]["f1_macro"])
+
+
+def test_a_topic_that_is_likelier_without_its_anchors_is_noticed() -> None:
+    anchors = csr_matrix([[1, 0], [0, 1], [0, 0], [0, 0]])
+    assert likelier_without(np.array([0.1, 0.0, 0.7, 0.8]), anchors)
+    assert not likelier_without(np.array([0.9, 1.0, 0.7, 0.8]), anchors)
+    assert not likelier_without(np.array([0.1, 0.0, 0.7, 0.8]), anchors * 0)
 
 
 def test_all_means_every_system_and_nothing_means_our_own() -> None:

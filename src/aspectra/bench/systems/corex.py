@@ -2,7 +2,8 @@
 
 One topic per aspect, anchored to its 5 seed words with the package's suggested strength of 3; a segment's
 answer is the likeliest topic. Departures: General has no anchors and is the answer where no topic is likelier
-than not; at most 100,000 segments.
+than not; at most 100,000 segments; a topic that is likelier without its anchors than with them is turned
+round (its two states are equal to CorEx, and some seeds on small corpora mix them up).
 """
 
 from __future__ import annotations
@@ -41,18 +42,34 @@ class CorEx:
         named = [aspect for aspect in task.aspects if aspect != GENERAL]
         model = need("corextopic.corextopic").Corex(n_hidden=len(named), seed=task.seed)
         tokens = words.corpus.tokens.select(sample_rows(words, self.most, task.seed))
+        counts = counts_of(tokens, n_words).sign()
         model.fit(
-            counts_of(tokens, n_words).sign(),
+            counts,
             words=list(range(n_words)),
             anchors=[list(anchors[aspect]) for aspect in named],
             anchor_strength=self.strength,
         )
 
+        def present(counts: Any) -> np.ndarray:
+            return np.asarray(model.predict_proba(counts)[0])
+
+        turned = [
+            likelier_without(topic, counts[:, list(anchors[aspect])])
+            for topic, aspect in zip(present(counts).T, named, strict=True)
+        ]
+
         def probabilities(texts: Sequence[str]) -> np.ndarray:
-            found, _ = model.predict_proba(counts_of(encode(words, texts), n_words).sign())
+            found = present(counts_of(encode(words, texts), n_words).sign())
+            found = np.where(turned, 1 - found, found)
             columns = dict(zip(named, found.T, strict=True))
             columns[GENERAL] = np.full(len(texts), 0.5)
             result = np.column_stack([columns[aspect] for aspect in task.aspects]) + 1e-6
             return np.asarray(result / result.sum(1, keepdims=True))
 
         return Frozen(probabilities)
+
+
+def likelier_without(topic: np.ndarray, anchors: Any) -> bool:
+    """Tell whether a topic (N) is likelier in segments without any of its anchors (counts, N×n)."""
+    there = np.asarray(anchors.sum(1)).ravel() > 0
+    return bool(there.any() and not there.all() and topic[there].mean() < topic[~there].mean())
