@@ -27,6 +27,7 @@ from aspectra.text.ratings import find_rating_column, read_ratings
         (["90%", "35 %", ""], [90, 35, None], (0, 100)),
         (["A", "B+", "F", "see text"], [4, 3.3, 0, None], (0, 4)),
         (["👍", "👎🏽", "Thumbs up"], [1, -1, 1], (-1, 1)),
+        (["Excellent", "Very poor", "Average", "Very satisfied", "a story"], [1, -1, 0, 1, None], (-1, 1)),
         ([True, False], [1, -1], (-1, 1)),
         ([5, 1, 3] * 66 + [55], [5, 1, 3] * 66 + [None], (1, 5)),
         ([-5, 5, 0], [-5, 5, 0], (-5, 5)),

@@ -39,9 +39,17 @@ GRADES = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 0.0, "f": 0.0}
 VERDICTS = {
     word: value
     for value, words in (
-        (1.0, "👍|up|thumbs up|yes|true|positive|pos|like|liked|good|recommended"),
-        (0.0, "neutral|ok|mixed"),
-        (-1.0, "👎|down|thumbs down|no|false|negative|neg|dislike|disliked|bad|not recommended"),
+        (
+            1.0,
+            "👍|up|thumbs up|yes|true|positive|pos|like|liked|love|loved|recommended|good|very good|great"
+            "|excellent|perfect|happy|satisfied|very satisfied",
+        ),
+        (0.0, "neutral|ok|okay|mixed|average|fair|so-so"),
+        (
+            -1.0,
+            "👎|down|thumbs down|no|false|negative|neg|dislike|disliked|hate|hated|not recommended|bad"
+            "|very bad|poor|very poor|awful|terrible|unhappy|unsatisfied|dissatisfied|very dissatisfied",
+        ),
     )
     for word in words.split("|")
 }
