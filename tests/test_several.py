@@ -90,6 +90,14 @@ def test_a_word_is_asked_about_once() -> None:
     assert opinions.strongest(extract(pl.Series(["", "!"]))).tolist() == [[0.0] * 3] * 2
 
 
+def test_a_number_names_no_aspect() -> None:
+    sure = WordOpinions(lambda words: np.full((len(words), 3), 0.9))
+    assert sure.strongest(extract(pl.Series(["20", "4k", "20 forks"]))).tolist() == [
+        [0.0] * 3,
+        *[[0.9] * 3] * 2,
+    ]
+
+
 def test_when_there_are_many_only_the_last_words_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -46,11 +46,17 @@ class WordOpinions:
     rows: dict[str, np.ndarray] = field(default_factory=dict)
 
     def strongest(self, words: Tokens) -> np.ndarray:
-        """Return for each text and aspect, N×A, the highest probability that a word of it has alone."""
+        """Return for each text and aspect, N×A, the highest probability that a word of it has alone.
+
+        A number is no word: "20" may be minutes or dollars.
+        """
         rows = self.rows = remembered(self.rows, words.types)
         new = [word for word in words.types if word not in rows]
         if new or not words.types:
-            rows.update(zip(new, found := self.ask(pl.Series(new, dtype=pl.String)), strict=True))
+            found = self.ask(pl.Series(new, dtype=pl.String))
+            letters = np.array([any(map(str.isalpha, word)) for word in new], bool)
+            found = np.where(letters[:, None], found, 0)
+            rows.update(zip(new, found, strict=True))
         table = np.stack([rows[word] for word in words.types]) if words.types else found
         result = np.zeros((len(words.lengths), table.shape[1]), table.dtype)
         some = np.flatnonzero(words.lengths)
