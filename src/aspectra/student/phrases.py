@@ -3,7 +3,7 @@
 The encoder reads each frequent word and each frequent pair once, alone. A pair's vector is what it means
 beyond its two words ("not good", "picture quality"). Two regressions on segments that the encoder has read
 bring the sums near its states: one matrix for all, then a small correction of each word and pair.
-Beside it each word and pair leans to the aspects that the student answers segments with it with.
+Each also leans to aspects: those that the student answers for the segments that have it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Phrases:
         """Return the same phrases, which lean to the student's answers (N×A) to texts."""
         from scipy.sparse import csr_matrix
 
-        shares = answers.mean(0)
+        shares = np.maximum(answers.mean(0), 1e-9)
         sums = np.repeat(LEANING_PRIOR * shares[None], len(self.vectors), 0)
         seen = np.full(len(self.vectors), LEANING_PRIOR)
         for one in self.find(extract(pl.Series(texts, dtype=pl.String))):

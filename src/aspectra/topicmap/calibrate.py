@@ -67,13 +67,15 @@ def label_calibration(probabilities: np.ndarray, gold: np.ndarray, without: floa
     right = np.take_along_axis(gold, best, 1)[:, 0]
     leads = LEADS if len(gold) >= LEAD_LABELS else LEADS[:1]
 
-    def wrong(temperature: float, lead: float) -> float:
-        soft = soften(probabilities, temperature, lead)
-        sure = np.take_along_axis(soft, best, 1)[:, 0].clip(1e-6, 1 - 1e-6)
-        return -float(np.log(np.where(right, sure, 1 - sure)).sum())
+    def wrong(temperature: float) -> np.ndarray:
+        """Return for each lead how unlikely the gold is."""
+        top = np.take_along_axis(soften(probabilities, temperature), best, 1)[:, 0]
+        sure = (leads[:, None] * top / (1 + (leads[:, None] - 1) * top)).clip(1e-6, 1 - 1e-6)
+        return np.asarray(-np.log(np.where(right, sure, 1 - sure)).sum(1))
 
-    steps = [(float(one), float(lead)) for one in np.geomspace(LOWEST, HIGHEST, 120) for lead in leads]
-    temperature, lead = min(steps, key=lambda step: wrong(*step))
+    steps = np.geomspace(LOWEST, HIGHEST, 120)
+    step, which = divmod(int(np.argmin([wrong(float(one)) for one in steps])), len(leads))
+    temperature, lead = steps[step], leads[which]
     share = len(gold) / (len(gold) + LABELS_HALF)
     return float(temperature**share * without ** (1 - share)), float(lead**share)
 
