@@ -119,7 +119,7 @@ def test_labelling_with_the_teacher_needs_no_torch(run: Path, sample_files: Path
 
 def test_an_error_of_ours_is_one_line_and_exit_code_1(program: list[str], tmp_path: Path) -> None:
     end = subprocess.run(
-        [*program, "fit", "nowhere.csv", "--run", tmp_path / "run"], capture_output=True, text=True
+        [*program, "fit", "nowhere.csv", "-o", tmp_path / "run"], capture_output=True, text=True
     )
     assert (end.returncode, end.stdout, end.stderr) == (1, "", "aspectra: No such file: nowhere.csv.\n")
     assert list(tmp_path.iterdir()) == []

@@ -25,7 +25,10 @@ STAGE_LABELS = {
 @with_settings(FitConfig)
 def command(
     files: show.Inputs,
-    run: Annotated[Path, typer.Option(help="Folder for the result; an unfinished fit there is continued.")],
+    run: Annotated[
+        Path,
+        typer.Option("--run", "-o", help="Folder for the result; an unfinished fit there is continued."),
+    ],
     text_column: show.TextColumn = None,
     rating_column: Annotated[
         str | None,
