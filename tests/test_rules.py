@@ -65,10 +65,22 @@ def test_what_is_too_much_is_a_complaint(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Not too loud.", "Too good!", "I bought the lid too", "The lid, too, is here.", "I own one too. Loud"],
+    [
+        "Not too loud.",
+        "Too good!",
+        "I bought the lid too",
+        "The lid, too, is here.",
+        "I own one too. Loud",
+        "They too weren't here.",
+        "It is here too, especially the lid.",
+    ],
 )
 def test_too_good_and_not_too_much_are_none(text: str) -> None:
     assert scored(text)[0] >= 0
+
+
+def test_too_says_nothing_in_a_language_without_a_lexicon() -> None:
+    assert lexicon_scores(WordReader("de").read(pl.Series(["too loud"]))).tolist() == [0]
 
 
 def test_emoticons_judge_and_ratios_and_times_do_not() -> None:

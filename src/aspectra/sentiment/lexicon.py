@@ -36,8 +36,6 @@ WEAKENING = frozenset((
 ))  # fmt: skip
 OPPOSING = frozenset(("but", "however"))
 """What follows them counts more than what stands before."""
-EXCEEDING = frozenset(("too",))
-"""What follows is more than is good: "too loud", and "too bright", though bright is praise."""
 REPEATED = re.compile(r"(\w)\1{2,}")
 
 

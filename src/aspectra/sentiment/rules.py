@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aspectra.sentiment.words import CAPITALS, COMMON, ENDS, EXCEEDS, LETTERS, NEGATES, OPPOSES, Words
+from aspectra.sentiment.words import AFTER_TOO, CAPITALS, ENDS, LETTERS, NEGATES, OPPOSES, TOO, Words
 
 REACH = 3
 """How many words after a negation it still turns round."""
 NEGATED, CAPITAL = -0.74, 0.733
-TOO_MUCH, GOOD = -1.2, 1.5
-"""Valence of what is too much, unless it is at least so good: "too good" is praise."""
+TOO_MUCH = -1.2
+"""Valence of what is too much."""
 EXCLAMATION, QUESTION = 0.292, 0.18
 NORMAL = 15.0
 BITS = 19
@@ -59,7 +59,7 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     `turned` is `reached(words)`, for callers that need it, too.
     """
     turned = reached(words) if turned is None else turned
-    valence = exceeded(words)
+    valence = valences_after_too(words)
     places = np.flatnonzero(valence)
     strength = valence[places].astype(np.float64)
     sign = np.sign(strength)
@@ -77,19 +77,12 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     return np.asarray(total / np.sqrt(total**2 + NORMAL))
 
 
-def exceeded(words: Words) -> np.ndarray:
-    """Return the words' valences, those of words that are too much as such."""
-    after = np.flatnonzero(words.does[:-1] & EXCEEDS) + 1
-    here = words.does[after]
-    after = after[
-        (words.segments[after] == words.segments[after - 1])
-        & (here & LETTERS > 0)
-        & (here & COMMON == 0)
-        & (words.valence[after] >= 0)
-        & (words.valence[after] < GOOD)
-    ]
+def valences_after_too(words: Words) -> np.ndarray:
+    """Return the words' valences; what is a complaint after "too" has TOO_MUCH there."""
+    after = np.flatnonzero(words.does[:-1] & TOO) + 1
+    same = words.segments[after] == words.segments[after - 1]
     valence = words.valence.copy()
-    valence[after] = TOO_MUCH
+    valence[after[same & (words.does[after] & AFTER_TOO > 0)]] = TOO_MUCH
     return valence
 
 

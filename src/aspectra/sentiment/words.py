@@ -12,12 +12,14 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from aspectra.sentiment.lexicon import EXCEEDING, NEGATORS, OPPOSING, boost, shortened, valence, valences
+from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, valence, valences
 from aspectra.text.tokens import STOP_WORDS, Tokens, extract_forms, remembered, word_in
 
-NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS, EXCEEDS, COMMON = 1, 2, 4, 8, 16, 32, 64
+NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS, TOO, AFTER_TOO = 1, 2, 4, 8, 16, 32, 64
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form;
-make what follows too much; tell nothing itself."""
+whether it is "too", and whether it is a complaint after "too", as loud is, and bright."""
+GOOD = 1.5
+"""From this valence on a word is praise after "too" as well: "too good"."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ def describe(word: str, known: dict[str, float]) -> tuple[float, float, int, int
     letters = word[0].isalnum()
     does += ENDS * (not letters and known.get(lower, 0.0) == 0) + LETTERS * letters
     does += CAPITALS * (letters and len(word) > 1 and word.isupper())
-    does += EXCEEDS * (lower in EXCEEDING) + COMMON * (lower in STOP_WORDS)
+    value, strength = valence(lower, known), boost(lower)
+    tells = bool(known) and letters and not does & NEGATES and not strength and lower not in STOP_WORDS
+    does += TOO * (lower == "too") + AFTER_TOO * (tells and 0 <= value < GOOD)
     marks = min(word.count("!"), 4) + 100 * min(word.count("?"), 4)
     form = shortened(lower)[0] if letters else word[:1]
-    return valence(lower, known), boost(lower), does, crc32(form.encode()), marks
+    return value, strength, does, crc32(form.encode()), marks
