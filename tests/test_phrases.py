@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aspectra.student.phrases import LENGTH, LONGEST, Phrases, frequent, learn_phrases
+from aspectra.student.phrases import LEANING_PRIOR, LENGTH, LONGEST, Phrases, frequent, learn_phrases
 from aspectra.text.tokens import extract
 
 WORDS = ("not", "good", "very", "sound")
@@ -90,7 +90,7 @@ def test_words_and_pairs_lean_to_what_their_segments_are_answered_with() -> None
     _, leaning = learnt.read(*learnt.find(extract(pl.Series(asked))))
     shares, counted = answers.mean(0), {"loud": [0, 1, 2], "sound": [0, 1], "price": [3, 4]}
     expected = {
-        word: np.log((10 * shares + answers[rows].sum(0)) / (10 + len(rows)) / shares)
+        word: np.log((LEANING_PRIOR * shares + answers[rows].sum(0)) / (LEANING_PRIOR + len(rows)) / shares)
         for word, rows in counted.items()
     }
     both = expected["loud"] + 2 * expected["sound"]  # the pair leans as "sound" does

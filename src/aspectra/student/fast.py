@@ -102,8 +102,12 @@ def answer(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -
         result = softmax(head["power"] * logs(result) + scores)
     nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
     kept = normalise(np.hstack([result, nothing])[:, head["kept"]])
-    temperature, lead = (float(np.ravel(head.get(name, 1.0))[0]) for name in ("temperature", "lead"))
-    return soften(kept, temperature, lead)
+    return soften(kept, number(head, "temperature"), number(head, "lead"))
+
+
+def number(head: dict[str, np.ndarray], name: str) -> float:
+    """Return a part of the head that is one number; 1 if it has no such part."""
+    return float(np.ravel(head.get(name, 1.0))[0])
 
 
 def before_labels(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:

@@ -22,7 +22,7 @@ from aspectra.fitting import Fitted
 from aspectra.progress import Progress, StageProgress, progress_of, quiet, unseen
 from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card
-from aspectra.student.fast import FastStudent, answer, before_labels
+from aspectra.student.fast import FastStudent, answer, before_labels, number
 from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
@@ -121,8 +121,8 @@ def learn_fast(
 def as_sure(fast: FastStudent, texts: Sequence[str], sure: float) -> np.ndarray:
     """Return the temperature at which a fast student is as sure of its answers to texts as the student is."""
     plain = {name: array for name, array in fast.head.items() if name not in ("temperature", "lead")}
-    lead = float(np.ravel(fast.head.get("lead", 1.0))[0])
-    return np.array(temperature_for(answer(*fast.read(texts), plain), sure, lead), np.float32)
+    found = temperature_for(answer(*fast.read(texts), plain), sure, number(fast.head, "lead"))
+    return np.array(found, np.float32)
 
 
 def own_correction(

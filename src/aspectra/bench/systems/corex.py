@@ -50,8 +50,8 @@ class CorEx:
             anchor_strength=self.strength,
         )
 
-        def present(counts: Any) -> np.ndarray:
-            return np.asarray(model.predict_proba(counts)[0])
+        def present(segments: Any) -> np.ndarray:
+            return np.asarray(model.predict_proba(segments)[0])
 
         turned = [
             likelier_without(topic, counts[:, list(anchors[aspect])])
