@@ -232,6 +232,7 @@ def main(
     answered: dict[str, list[np.ndarray]] = {}
     for title, stars, encoder in (
         ("without ratings and encoder", 0, None),
+        ("TVs with ratings, without encoder", rated, None),
         ("without ratings", 0, kept),
         ("TVs with ratings", rated, kept),
     ):

@@ -79,9 +79,13 @@ def test_drivers_find_a_planted_effect_adjusted_for_the_others() -> None:
     assert [one.aspect for one in drivers(planted(cost=0.0), ASPECTS) if one.claimed] == ["Taste"]
 
 
-def test_the_driver_that_the_sample_plants_is_found_with_its_size() -> None:
-    rng, names = random.Random(0), (*sample.ASPECTS, "General")
-    reviews = [sample.write_review(rng) for _ in range(1500)]
+def test_the_driver_that_the_sample_plants_is_found_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(stars: int) -> list[sample.Review]:
+        monkeypatch.setattr(sample, "DRIVER_STARS", stars)
+        rng = random.Random(0)
+        return [sample.write_review(rng) for _ in range(1500)]
+
+    reviews, names = write(sample.DRIVER_STARS), (*sample.ASPECTS, "General")
     rows = [
         (number, aspect, felt, review.rating)
         for number, review in enumerate(reviews)
@@ -91,8 +95,11 @@ def test_the_driver_that_the_sample_plants_is_found_with_its_size() -> None:
     kinds = {"review": pl.UInt32, "aspect": pl.Enum(names), "feeling": pl.Int8, "rating": pl.Float32}
     costliest, *others = drivers(pl.DataFrame(rows, schema=kinds, orient="row"), names)
     assert costliest.aspect == sample.DRIVER
+    complained = {number for number, aspect, felt, _ in rows if (aspect, felt) == (sample.DRIVER, -1)}
+    without = write(stars=0)
+    lost = np.mean([without[number].rating - reviews[number].rating for number in complained])
     usual = float(np.mean([one.cost for one in others]))  # what every complaint goes with
-    assert 0.5 * sample.DRIVER_STARS < costliest.cost - usual <= 1.1 * sample.DRIVER_STARS  # some have 1 star
+    assert costliest.cost - usual == pytest.approx(lost, abs=0.2)
 
 
 def test_drivers_need_ratings_that_differ_and_enough_reviews() -> None:

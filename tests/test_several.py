@@ -10,7 +10,7 @@ import pytest
 from aspectra.config import NOT_REVIEW
 from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import Labeller, OnnxLabeller, load, load_student
-from aspectra.labelling.several import WordOpinions, judge_parts, several_columns
+from aspectra.labelling.several import WordOpinions, find_members, in_parts, judge_parts, several_columns
 from aspectra.sentiment.model import SentimentModel
 from aspectra.text import tokens
 from aspectra.text.tokens import extract
@@ -28,18 +28,22 @@ LABELS = pl.DataFrame({
 KNOWN = {"food": [0.9, 0.0, 0.1], "waiter": [0.0, 0.9, 0.1], "it": [0.0, 0.0, 1.0]}
 
 
-def ask(words: pl.Series) -> np.ndarray:
-    """Know a word of each aspect, and nothing of others."""
-    return np.array([KNOWN.get(word, [0.3, 0.3, 0.4]) for word in words]).reshape(-1, len(ASPECTS))
+def ask(texts: pl.Series) -> np.ndarray:
+    """Know a word of each aspect, in more words the first of them, and nothing of others."""
+    known = [[KNOWN[word] for word in text.lower().split() if word in KNOWN] for text in texts]
+    return np.array([found[0] if found else [0.3, 0.3, 0.4] for found in known]).reshape(-1, len(ASPECTS))
 
 
 def find(texts: pl.Series, labels: pl.DataFrame = LABELS, several_from: float = 0.25) -> list[list[Any]]:
     """Return the two lists of each text."""
     opinions, sentiment = WordOpinions(ask), SentimentModel("en")
+    labels, words = labels[: len(texts)], opinions.strongest(extract(texts))
+    member = find_members(
+        labels, texts, ASPECTS, several_from, words, lambda *some: in_parts(*some, opinions, "en")
+    )
     found = several_columns(
-        labels[: len(texts)], texts, ASPECTS, several_from, opinions.strongest(extract(texts)),
-        lambda some: judge_parts(some, sentiment, opinions),
-    )  # fmt: skip
+        labels, texts, ASPECTS, member, lambda some: judge_parts(some, sentiment, opinions)
+    )
     return [list(row) for row in found.rows()]
 
 
@@ -69,6 +73,12 @@ SURE = LABELS.with_columns(p_Food=pl.lit(0.98), p_Staff=pl.lit(0.01), p_General=
 )
 def test_a_word_names_an_aspect_that_the_answer_is_not(text: str, felt: list[str]) -> None:
     assert find(pl.Series([text]), SURE) == [[["Food", "Staff"], felt]]
+
+
+def test_a_word_names_no_aspect_in_a_part_that_speaks_of_another() -> None:
+    assert find(pl.Series(["The food of our waiter is great."]), SURE) == [[["Food"], ["positive"]]]
+    both = "The food is great, and our waiter is great."
+    assert find(pl.Series([both]), SURE) == [[["Food", "Staff"], ["positive", "positive"]]]
 
 
 def test_general_is_named_by_no_word() -> None:

@@ -3,7 +3,8 @@
 A sentence is a template of one theme of one aspect with its slots filled at random; the templates are in
 sample_words.toml. The rating sets the mood, and General is the most frequent aspect as in real reviews.
 Planted: from `TREND_START` on, complaints about the noise of `TREND_PRODUCT` rise, so noise sours; and a
-complaint about `DRIVER` costs a review `DRIVER_STARS`. Same seed, same bytes.
+complaint about `DRIVER` costs a review `DRIVER_STARS`, or as many as it has above one: 1.1 on average. Same
+seed, same bytes.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ DRIVER, DRIVER_STARS = "Service", 2
 
 SHARES = {
     GENERAL: 39,
-    "Taste": 15,
-    "Cleaning": 10,
-    "Ease of use": 9,
+    "Taste": 14,
+    "Service": 10,
+    "Cleaning": 9,
     "Design": 8,
-    "Price": 8,
-    "Service": 7,
+    "Ease of use": 7,
+    "Price": 7,
     "Noise": 6,
 }
 TREND_FACTOR = 7  # how much more often a review within the trend speaks about noise

@@ -32,7 +32,7 @@ from aspectra.config import FitConfig
 from aspectra.detector import AspectDetector
 from aspectra.fitting import STAGES, Fitted, Reviews, fit_stages
 from aspectra.labelling.evaluate import SegmentLabeller
-from aspectra.labelling.several import WordOpinions, add_named
+from aspectra.labelling.several import WordOpinions, add_named, in_parts
 from aspectra.progress import Progress, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold, Scores, score, score_sets
@@ -308,12 +308,13 @@ def score_answers(gold: Gold, answers: np.ndarray, aspects: Sequence[str], froze
     """Score N×A probabilities by the most probable aspect, and by all aspects as `label` finds them."""
     single = [aspects[place] for place in answers.argmax(1)]
     opinions = WordOpinions(lambda words: np.asarray(frozen.probabilities(words.to_list())))
-    words = opinions.strongest(extract(pl.Series(gold.texts)))
+    texts = pl.Series(gold.texts)
     member = members(answers, aspects, frozen.facts.get("several_from", SEVERAL_FROM))
-    several = [
-        [aspects[place] for place in np.flatnonzero(row).tolist()]
-        for row in add_named(member, words, aspects)
-    ]
+    words = opinions.strongest(extract(texts))
+    member = add_named(
+        member, texts, aspects, words, lambda some, named: in_parts(some, named, opinions, "en")
+    )
+    several = [[aspects[place] for place in np.flatnonzero(row).tolist()] for row in member]
     scores = score(gold.aspects, single, aspects, answers.max(1))
     return replace(scores, sets=score_sets(gold.aspects, several, single, aspects))
 

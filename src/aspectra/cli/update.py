@@ -71,7 +71,7 @@ def command(
 
 def told(found: Update) -> Iterator[str]:
     """Say what was added and what is new in it."""
-    seen = f"{found.left_out:,} reviews were in the run already and are left out."
+    seen = f"Reviews that were in the run already and are left out: {found.left_out:,}."
     if not found.reviews:
         yield seen
         yield (

@@ -20,7 +20,14 @@ from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
-from aspectra.labelling.several import WordOpinions, aspect_lists, judge_parts, several_columns
+from aspectra.labelling.several import (
+    WordOpinions,
+    aspect_lists,
+    find_members,
+    in_parts,
+    judge_parts,
+    several_columns,
+)
 from aspectra.progress import Count, uncounted
 from aspectra.sentiment.model import COLUMNS, SentimentModel, answers
 from aspectra.teacher.encode import encode
@@ -128,8 +135,8 @@ class Labeller(ABC):
         labels = self.aspects_of(texts, forms, only)
         words = self.opinions.strongest(words_of(forms))
         if only is not None:
-            words = words[:, columns(only, self.topic_map.aspects)]
-            return like(labels.hstack(aspect_lists(labels, only, self.several_from, words)), segments)
+            member = self.members(labels, texts, words, only)
+            return like(labels.hstack(aspect_lists(labels, only, member)), segments)
         felt = answers(self.sentiment.logits(forms))
         return like(self.with_sentiment(labels, felt, texts, words), segments)
 
@@ -141,11 +148,25 @@ class Labeller(ABC):
         judged = pl.when(pl.col("aspect") != NOT_REVIEW).then(pl.col(COLUMNS)).otherwise(None)
         felt = labels.select("aspect", "probability").hstack(felt.select(judged.name.keep()))
         found = felt.hstack(labels.drop("aspect", "probability"))
+        aspects = self.topic_map.aspects
         several = several_columns(
-            found, texts, self.topic_map.aspects, self.several_from, words,
+            found, texts, aspects, self.members(labels, texts, words, aspects),
             lambda some: judge_parts(some, self.sentiment, self.opinions, self.segment),
         )  # fmt: skip
         return felt.hstack(several).hstack(labels.drop("aspect", "probability"))
+
+    def members(
+        self, labels: pl.DataFrame, texts: pl.Series, words: np.ndarray, aspects: tuple[str, ...]
+    ) -> np.ndarray:
+        """Return which of these aspects each segment has, N×A; `words` is of all aspects."""
+        wanted = columns(aspects, self.topic_map.aspects)
+
+        def said(some: pl.Series, named: np.ndarray) -> np.ndarray:
+            every = np.zeros((len(some), words.shape[1]), bool)
+            every[:, wanted] = named
+            return in_parts(some, every, self.opinions, self.language, self.segment)[:, wanted]
+
+        return find_members(labels, texts, aspects, self.several_from, words[:, wanted], said)
 
     def aspects_of(
         self, texts: pl.Series, forms: Tokens, only: tuple[str, ...] | None = None

@@ -1,8 +1,9 @@
 """All aspects of each segment, and how each is spoken of: probabilities in, two columns of lists out.
 
-`aspects` has the answer first, then the other aspects above a threshold, and those that a word names: one
-that is surely theirs when it stands alone. General is added to none. Where there are two or more besides
-General, the segment's clauses are judged, and an aspect gets the sentiment of those with its words.
+`aspects` has the answer first, then the other aspects above a threshold, and those that a part of the segment
+speaks of: a clause, or a phrase of a single clause, that has a word of theirs. General is added to none.
+Where there are two or more besides General, the parts are judged, and an aspect gets the sentiment of those
+with its words.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from aspectra.topicmap.calibrate import members
 from aspectra.topicmap.gamma import PREFIX
 
 COLUMNS = ("aspects", "aspect_sentiments")
-NAMED_FROM = 0.8
-"""A word names an aspect that has this probability when the word stands alone: chosen on SemEval's
-restaurants and on the dev sets of products."""
+NAMED_FROM, SAID_FROM = 0.6, 0.12
+"""A word may name an aspect that has this probability when the word stands alone. It does if this, times the
+probability when its part stands alone, is so much: chosen on SemEval's restaurants, the dev sets of products
+and the sample."""
 SHARPNESS = 4.0
 """A clause counts for an aspect with the probability of its strongest word to this power."""
 FLOOR = 0.02
@@ -36,6 +38,7 @@ PLAIN = 0.2
 Members = tuple[np.ndarray, np.ndarray]
 """Rows and aspects' numbers, row by row, in each the most probable first."""
 Ask = Callable[[pl.Series], np.ndarray]
+Said = Callable[[pl.Series, np.ndarray], np.ndarray]
 
 
 @dataclass
@@ -67,17 +70,32 @@ class WordOpinions:
 
 
 def find_members(
-    labels: pl.DataFrame, aspects: Sequence[str], several_from: float, words: np.ndarray
+    labels: pl.DataFrame,
+    texts: pl.Series,
+    aspects: Sequence[str],
+    several_from: float,
+    words: np.ndarray,
+    said: Said,
 ) -> np.ndarray:
-    """Return the aspects of each row, N×A: its answer, others as probable, and those that `words` name."""
-    member = add_named(members(chances_of(labels, aspects), aspects, several_from), words, aspects)
+    """Return the aspects of each row, N×A: its answer, others as probable, and those that it names."""
+    member = members(chances_of(labels, aspects), aspects, several_from)
+    member = add_named(member, texts, aspects, words, said)
     member[(labels["aspect"] == NOT_REVIEW).to_numpy()] = False
     return member
 
 
-def add_named(member: np.ndarray, words: np.ndarray, aspects: Sequence[str]) -> np.ndarray:
-    """Add the aspects but General that a word of each row names; all arguments are N×A."""
-    return np.asarray(member | ((words >= NAMED_FROM) & (np.array(aspects, dtype=object) != GENERAL)))
+def add_named(
+    member: np.ndarray, texts: pl.Series, aspects: Sequence[str], words: np.ndarray, said: Said
+) -> np.ndarray:
+    """Add the aspects but General that the texts name; `member` and `words` are N×A.
+
+    `words` is what `WordOpinions.strongest` says of the texts; `said` does what `in_parts` does.
+    """
+    named = (words >= NAMED_FROM) & ~member & (np.array(aspects, dtype=object) != GENERAL)
+    rows = np.flatnonzero(named.any(1))
+    if len(rows):
+        member[rows] |= said(texts.gather(rows), named[rows]) >= SAID_FROM
+    return member
 
 
 def chances_of(labels: pl.DataFrame, aspects: Sequence[str]) -> np.ndarray:
@@ -99,11 +117,8 @@ def lists(values: pl.Series, rows: np.ndarray, n: int) -> pl.Series:
     return whole[values.name].fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
 
 
-def aspect_lists(
-    labels: pl.DataFrame, aspects: Sequence[str], several_from: float, words: np.ndarray
-) -> pl.DataFrame:
-    """Return the column `aspects`, without sentiment."""
-    member = find_members(labels, aspects, several_from, words)
+def aspect_lists(labels: pl.DataFrame, aspects: Sequence[str], member: np.ndarray) -> pl.DataFrame:
+    """Return the column `aspects`, without sentiment; `member` is what `find_members` found."""
     rows, which = in_order(member, chances_of(labels, aspects))
     return lists(pl.Series(COLUMNS[0], aspects).gather(which), rows, len(labels)).to_frame()
 
@@ -112,12 +127,10 @@ def several_columns(
     labels: pl.DataFrame,
     texts: pl.Series,
     aspects: Sequence[str],
-    several_from: float,
-    words: np.ndarray,
+    member: np.ndarray,
     judge: Callable[[pl.Series], Parts],
 ) -> pl.DataFrame:
-    """Return COLUMNS for labels that have a sentiment; `words` are what `strongest` says of the texts."""
-    member = find_members(labels, aspects, several_from, words)
+    """Return COLUMNS for labels that have a sentiment; `member` is what `find_members` found."""
     rows, which = in_order(member, chances_of(labels, aspects))
     felt = labels["sentiment"].gather(rows)
     special = np.array([aspect != GENERAL for aspect in aspects])
@@ -143,6 +156,34 @@ class Parts:
     classes: np.ndarray
 
 
+def split_parts(texts: pl.Series, language: str, segment: str = "sentence") -> pl.DataFrame:
+    """Split texts into clauses, and a single clause into phrases: review (its place), text, clause or not."""
+    clauses = (
+        split_reviews(texts, "clause", language) if segment == "none" else split_clauses(texts, language)
+    ).select("review", "text", clause=pl.len().over("review") > 1)
+    single = clauses.filter(~pl.col("clause"))
+    phrases = split_phrases(single["text"], language)
+    phrases = phrases.select(single["review"].gather(phrases["review"]), "text", clause=False)
+    return pl.concat([clauses.filter("clause"), phrases]).sort("review", maintain_order=True)
+
+
+def in_parts(
+    texts: pl.Series, named: np.ndarray, opinions: WordOpinions, language: str, segment: str = "sentence"
+) -> np.ndarray:
+    """Return how much texts speak of the aspects that their words name, in one part; both are N×A.
+
+    That is the part's probability times that of its word; only parts with such a word are asked about.
+    """
+    parts = split_parts(texts, language, segment)
+    words = opinions.strongest(words_of(extract_forms(parts["text"])))
+    rows = parts["review"].to_numpy()
+    words[(words < NAMED_FROM) | ~named[rows]] = 0
+    some = np.flatnonzero(words.any(1))
+    result = np.zeros(named.shape)
+    np.maximum.at(result, rows[some], words[some] * opinions.ask(parts["text"].gather(some)))
+    return result
+
+
 def judge_parts(
     texts: pl.Series, sentiment: SentimentModel, opinions: WordOpinions, segment: str = "sentence"
 ) -> Parts:
@@ -150,18 +191,9 @@ def judge_parts(
 
     Texts that have no such parts are left out.
     """
-    language = sentiment.language
-    clauses = (
-        split_reviews(texts, "clause", language) if segment == "none" else split_clauses(texts, language)
-    ).select("review", "text")
-    alone = clauses.select(pl.len().over("review") == 1).to_series()
-    single = clauses["review"].filter(alone)
-    phrases = split_phrases(clauses["text"].filter(alone), language)
-    phrases = phrases.with_columns(single.gather(phrases["review"]))
-    parts = pl.concat([clauses.filter(~alone), phrases]).filter(pl.len().over("review") > 1)
+    parts = split_parts(texts, sentiment.language, segment).filter(pl.len().over("review") > 1)
     if not len(parts):
         return Parts(np.zeros(0, np.int64), np.zeros((0, 0), np.int64))
-    parts = parts.sort("review", maintain_order=True)
     forms = extract_forms(parts["text"])
     words, chances = words_of(forms), probabilities(sentiment.logits(forms))  # parts×classes
     rows, starts = np.unique(parts["review"].to_numpy(), return_index=True)
@@ -170,7 +202,7 @@ def judge_parts(
     classes = np.add.reduceat(weights[:, :, None] * chances[:, None, :], starts).argmax(2)
     net = chances[:, -1] - chances[:, 0]
     opposite = (np.minimum.reduceat(net, starts) < -PLAIN) & (np.maximum.reduceat(net, starts) > PLAIN)
-    wanted = opposite | ~np.isin(rows, single.to_numpy())
+    wanted = opposite | parts["clause"].to_numpy()[starts]
     return Parts(rows[wanted], classes[wanted])
 
 

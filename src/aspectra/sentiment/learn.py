@@ -23,6 +23,8 @@ LEAST_SEEN = 2
 """A feature that fewer segments have is not learnt."""
 PRIOR = 0.05
 """Added to what a review says for and against, so that one of neutral segments has no extreme share."""
+ALONE_PRIOR = 0.5
+"""The same where no encoder helps: the more, the less can neutral segments explain a rating."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Rated:
     start: np.ndarray  # logits of the lexicon, N×2
     reviews: np.ndarray  # N
     ratings: np.ndarray  # one per review
+    prior: float = PRIOR
 
 
 def matrix(features: Features) -> Any:
@@ -121,7 +124,7 @@ def balanced(ratings: np.ndarray) -> np.ndarray:
 def rating_loss(guess: np.ndarray, rated: Rated, weights: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the cross-entropy of ratings, and its gradient by the logits of positive and negative, N×2."""
     n, at = len(rated.ratings), rated.reviews
-    good, bad = (np.bincount(at, guess[:, column], n) + PRIOR for column in (2, 0))
+    good, bad = (np.bincount(at, guess[:, column], n) + rated.prior for column in (2, 0))
     share, ratings = good / (good + bad), rated.ratings
     loss = -(weights * (ratings * np.log(share) + (1 - ratings) * np.log(1 - share))).sum()
     by_share = weights * ((1 - ratings) / (1 - share) - ratings / share)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aspectra.sentiment.learn import CLASSES, Rated, Taught, learn, matrix, probabilities
+from aspectra.sentiment.learn import ALONE_PRIOR, CLASSES, PRIOR, Rated, Taught, learn, matrix, probabilities
 from aspectra.sentiment.model import SentimentModel, in_context
 from aspectra.sentiment.rules import features, lexicon_logits, lexicon_scores
 from aspectra.sentiment.words import WordReader
@@ -33,6 +34,9 @@ SENTENCE_WEIGHT, PHRASE_WEIGHT = 1.5, 1.0
 PHRASES = (3000, 4000, 1500)
 """How many frequent words, pairs and triples the encoder reads; of each at most as many as segments."""
 LEAST_FREQUENT = 3
+SILENT = 0.1
+"""What a segment without a word of the lexicon counts where there are ratings, and no encoder: "neutral" is
+then only what the lexicon does not know. Chosen, with ALONE_PRIOR, on the sample and on TVs."""
 
 
 @lru_cache
@@ -121,7 +125,9 @@ def train(
     lesson = None
     if rated:
         said, owner, ratings = rated
-        lesson = Rated(*seen(reader, said), owner, ratings)
+        lesson = Rated(*seen(reader, said), owner, ratings, PRIOR if embed else ALONE_PRIOR)
+        if not embed:
+            parts[0] = heard(parts[0])
     return SentimentModel(language, *learn(stacked(parts), lesson))
 
 
@@ -141,6 +147,12 @@ def taught(
 ) -> Taught:
     found, start = seen(reader, texts)
     return Taught(found, start, joined(start, encoder, reviews), np.full(len(texts), weight))
+
+
+def heard(segments: Taught) -> Taught:
+    """Let segments in which the lexicon knows no word count SILENT: the ratings tell more of them."""
+    silent = (segments.start == lexicon_logits(np.zeros(1))).all(1)
+    return replace(segments, weights=np.where(silent, SILENT, 1) * segments.weights)
 
 
 def own_sentences(reader: WordReader) -> Taught:
