@@ -3,8 +3,7 @@
 A sentence is a template of one theme of one aspect with its slots filled at random; the templates are in
 sample_words.toml. The rating sets the mood, and General is the most frequent aspect as in real reviews.
 Planted: from `TREND_START` on, complaints about the noise of `TREND_PRODUCT` rise, so noise sours; and a
-complaint about `DRIVER` costs a review `DRIVER_STARS`, or as many as it has above one: 1.1 on average. Same
-seed, same bytes.
+complaint about `DRIVER` costs `DRIVER_STARS`, or all above one: 1.1 on average. Same seed, same bytes.
 """
 
 from __future__ import annotations
