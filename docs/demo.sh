@@ -11,7 +11,7 @@ say map demo/run --dev demo/dev.jsonl --quiet
 say label demo/run demo/reviews.csv --id-column review_id -o demo/labelled.csv
 say report demo/run demo/labelled.csv --gold demo/test.jsonl -o demo/report.html 2> demo/said.txt
 
-found=$(grep -e ' when it goes wrong' -e ' rose from ' demo/said.txt | head -n 2 | paste -s -d ' ' -)
+found=$(grep -e ' when it goes wrong' -e ' soured: ' demo/said.txt | head -n 2 | paste -s -d ' ' -)
 right=$("$aspectra" evaluate demo/run demo/test.jsonl --json --quiet | sed -n 's/^ "f1_micro": 0\.\([0-9][0-9]\).*/\1/p')
 printf '\nFound:  %s\n' "$found"
 printf 'Right:  %s of 100 labels, of segments that nothing was learnt from.\n' "$right"

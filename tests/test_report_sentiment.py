@@ -61,6 +61,15 @@ def test_a_souring_aspect_is_found_with_its_moment_and_nothing_else() -> None:
     assert changes[0].after < changes[0].before
 
 
+def test_what_soured_in_one_group_alone_is_found_with_the_group() -> None:
+    calm = pl.Series(np.random.default_rng(1).integers(-1, 2, len(FRAME)))
+    sour = (pl.col("group") == 1) & (pl.col("aspect") == "Taste") & (pl.col("period") >= 4)
+    for chosen, found in ((sour, [("Taste", 4, 1)]), (pl.lit(False), [])):
+        frame = FRAME.with_columns(feeling=pl.when(chosen).then(-1).otherwise(calm).cast(pl.Int8))
+        changes = changes_of(felt_tally(frame, 3, 2, range(6)), ASPECTS, range(6), 6, n_groups=2)
+        assert [(one.name, one.at, one.group) for one in changes if one.group is not None] == found
+
+
 def test_the_worse_group_is_found_with_its_aspect_and_nothing_by_chance() -> None:
     assert worse_groups(felt_tally(FRAME, 3, 2, range(6)).merge(1), ASPECTS) == ()
     worse = (pl.col("group") == 1) & (pl.col("aspect") == "Taste")

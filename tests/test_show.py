@@ -73,7 +73,7 @@ def test_an_error_is_one_line_whatever_the_path(aspectra: Aspectra, tmp_path: Pa
 def test_an_aspect_that_looks_like_markup_is_printed(
     aspectra: Aspectra, own_run: Path, tmp_path: Path
 ) -> None:
-    assert aspectra("map", own_run, "--aspects", "[/b],[red]", "--encoder", "none", "--replace").code == 0
+    assert aspectra("map", own_run, "--aspects", "[/b],[taste]", "--encoder", "none", "--replace").code == 0
     gold = tmp_path / "gold.jsonl"
     gold.write_text(json.dumps({"text": "The pump is loud.", "aspects": ["[/b]"]}) + "\n")
     answer = aspectra("evaluate", own_run, gold)

@@ -2,8 +2,8 @@
 
 A sentence is a template of one theme of one aspect with its slots filled at random; the templates are in
 sample_words.toml. The rating sets the mood, and General is the most frequent aspect as in real reviews.
-Planted: from `TREND_START` on, complaints about the noise of `TREND_PRODUCT` rise, so noise sours; and a
-complaint about `DRIVER` costs `DRIVER_STARS`, or all above one: 1.1 on average. Same seed, same bytes.
+Planted: from `TREND_START` on `TREND_PRODUCT` is loud, so noise is spoken of more and sours; and a complaint
+about `DRIVER` costs `DRIVER_STARS`, or all above one: 1.2 on average. Same seed, same bytes.
 """
 
 from __future__ import annotations
@@ -49,12 +49,15 @@ SHARES = {
     "Taste": 14,
     "Service": 10,
     "Cleaning": 9,
-    "Design": 8,
-    "Ease of use": 7,
+    "Ease of use": 8,
+    "Design": 7,
     "Price": 7,
     "Noise": 6,
 }
-TREND_FACTOR = 7  # how much more often a review within the trend speaks about noise
+TREND_FACTOR, TREND_GOOD = (
+    7,
+    0.05,
+)  # how much more often a review in the trend speaks of noise; how often well
 RATINGS, TREND_RATINGS = (13, 8, 11, 23, 45), (30, 25, 20, 15, 10)  # weights of 1 to 5 stars
 GOOD = {1: 0.08, 2: 0.3, 3: 0.5, 4: 0.8, 5: 0.94}  # chance that a clause is good, by rating
 LENGTHS = (12, 16, 18, 17, 14, 10, 6, 4, 3)  # weights of 1 to 9 sentences
@@ -158,7 +161,10 @@ def write_review(rng: random.Random) -> Review:
     n_sentences = rng.choices(range(1, 10), LENGTHS)[0]
     order = draw_themes(rng, n_sentences, TREND_FACTOR if in_trend else 1)
     sloppy = rng.random() < SLOPPY
-    sentences = [write_sentence(rng, theme, rating, product, sloppy) for theme in order]
+    moods = [TREND_GOOD if in_trend and theme.aspect == "Noise" else GOOD[rating] for theme in order]
+    sentences = [
+        write_sentence(rng, theme, mood, product, sloppy) for theme, mood in zip(order, moods, strict=True)
+    ]
     if rng.random() < EMOJI:
         emoji = rng.choice(words()["frame"]["emoji" if rating > 2 else "emoji_bad"])
         sentences[-1] = sentences[-1]._replace(text=f"{sentences[-1].text} {emoji}")
@@ -174,10 +180,13 @@ def draw_themes(rng: random.Random, count: int, noise_factor: int) -> list[Theme
     return [themes()[i] for i in dict.fromkeys(drawn)]
 
 
-def write_sentence(rng: random.Random, theme: Theme, rating: int, product: str, sloppy: bool) -> Sentence:
-    """Write one sentence: one clause, two of the same aspect and mood, or two of different ones ("but")."""
+def write_sentence(rng: random.Random, theme: Theme, mood: float, product: str, sloppy: bool) -> Sentence:
+    """Write one sentence: one clause, two of the same aspect and mood, or two of different ones ("but").
+
+    `mood` is the chance of praise.
+    """
     frame = words()["frame"]
-    good = rng.random() < GOOD[rating]
+    good = rng.random() < mood
     (text, own), aspects = write_clause(rng, theme, good, product), [theme.aspect]
     felt = [own]
     if rng.random() < AND:

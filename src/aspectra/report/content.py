@@ -197,9 +197,7 @@ class Counts:
     def changes(self) -> tuple[Difference, ...]:
         """The changes of aspects over time, in all reviews and within each named group."""
         dated = self.aspects.at(slice(None), slice(0, len(self.periods)))
-        groups = self.labels.groups
-        n_named = sum(name != OTHERS for name in groups) if len(groups) > 1 else 0
-        return tuple(find_changes(dated, self.labels.aspects, self.shown(), n_named))
+        return tuple(find_changes(dated, self.labels.aspects, self.shown(), n_named(self.labels)))
 
     def topic_changes(self) -> dict[int, Difference]:
         """Return the change of each topic that has one, in all reviews."""
@@ -210,6 +208,11 @@ class Counts:
     def contrasts(self) -> tuple[Difference, ...]:
         found = find_contrasts(self.aspects.merge(1), self.labels.aspects)
         return tuple(contrast for contrast in found if self.labels.groups[contrast.at] != OTHERS)
+
+
+def n_named(labels: Labels) -> int:
+    """Count the groups that have a name; none if there is only one."""
+    return sum(name != OTHERS for name in labels.groups) if len(labels.groups) > 1 else 0
 
 
 def find_felt(labels: Labels, counts: Counts) -> Felt | None:
@@ -225,7 +228,7 @@ def find_felt(labels: Labels, counts: Counts) -> Felt | None:
         feelings(labels.frame, counted, labels.aspects),
         felt_cells(counted.merge(1), labels.groups, MIN_REVIEWS),
         felt_cells(counted.merge(0).at(shown), names, MIN_PERIOD, starts),
-        changes_of(counted, labels.aspects, shown, len(periods)),
+        changes_of(counted, labels.aspects, shown, len(periods), n_named(labels)),
         drivers(labels.frame, labels.aspects),
         labels.rating_unit,
         tuple(

@@ -162,6 +162,9 @@ def sentiment(content: Content, charts: Mapping[str, Chart], made: Mapping[str, 
     worse = [
         with_range(wording.worse_sentence(one, content), one) for one in felt.worse[: wording.MOST_CHANGES]
     ]
+    changed = wording.specific(felt.changes)[: wording.MOST_CHANGES]
+    soured = [with_range(wording.soured_sentence(one, content), one) for one in changed]
+    parts += sheet("What soured or improved", soured, made.get("sentiment_changes"))
     parts += sheet(f"Which {content.columns.group} is judged worse, and on what", worse, None)
     return parts + sheet("What lowers the rating", told, None) + f'<p class="note">{wording.FELT_NOTE}</p>'
 

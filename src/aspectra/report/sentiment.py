@@ -148,12 +148,12 @@ def felt_cells(
 
 
 def changes_of(
-    counted: Tally, aspects: Sequence[str], shown: Sequence[int], n_periods: int
+    counted: Tally, aspects: Sequence[str], shown: Sequence[int], n_periods: int, n_groups: int = 0
 ) -> tuple[Difference, ...]:
-    """Find when each aspect's net sentiment changed most clearly, in all reviews."""
-    dated = counted.at(slice(None), slice(0, n_periods)).merge(0).at(np.newaxis)
-    found = find_changes(dated, aspects, shown, 0, net_interval)
-    return tuple(sorted(found, key=lambda one: -abs(one.after - one.before)))
+    """Find when each aspect's net sentiment changed most clearly, in all reviews and then in groups."""
+    dated = counted.at(slice(None), slice(0, n_periods))
+    found = find_changes(dated, aspects, shown, n_groups, net_interval)
+    return tuple(sorted(found, key=lambda one: (one.group is not None, -abs(one.after - one.before))))
 
 
 def worse_groups(counted: Tally, aspects: Sequence[str]) -> tuple[Difference, ...]:

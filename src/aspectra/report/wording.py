@@ -271,7 +271,7 @@ def felt_title(felt: Felt) -> str:
 def soured_sentence(change: Difference, content: Content) -> str:
     verb = "soured" if change.after < change.before else "improved"
     since = f"net {net(change.before)} before {content.period_names[change.at]}, {net(change.after)} since"
-    return f"{change.name} {verb}: {since}"
+    return f"{change.name}{where(change, content)} {verb}: {since}"
 
 
 def felt_trend_title(content: Content, felt: Felt) -> str:
@@ -310,7 +310,9 @@ def felt_headlines(content: Content) -> list[str]:
     if felt is None or not felt.aspects:
         return []
     found = [felt_title(felt)]
-    found += [soured_sentence(change, content) for change in specific(felt.changes)[:1]]
+    for within in (False, True):
+        changed = [one for one in specific(felt.changes) if (one.group is not None) is within]
+        found += [soured_sentence(change, content) for change in changed[:1]]
     if any(one.claimed for one in felt.drivers):
         found.append(drivers_title(felt))
     if felt.worse:

@@ -13,6 +13,7 @@ import polars as pl
 
 from aspectra.disk import write_atomic
 from aspectra.labelling.evaluate import Grade
+from aspectra.report.compare import Difference
 from aspectra.report.content import Cells, Content
 from aspectra.report.sentiment import FeltCells
 from aspectra.report.wording import percent
@@ -128,8 +129,9 @@ def felt_tables(content: Content) -> list[Table]:
               "yes" if d.claimed else "no") for d in felt.drivers],
         ),
         table(
-            "sentiment_changes", "aspect, since, net before:number, net since:number",
-            [(c.name, content.period_names[c.at], c.before, c.after) for c in felt.changes],
+            "sentiment_changes", "aspect, of, since, net before:number, net since:number",
+            [(c.name, changed_in(c, content), content.period_names[c.at], c.before, c.after)
+             for c in felt.changes],
         ),
     ]  # fmt: skip
     for name, head, cells in (
@@ -152,13 +154,17 @@ def felt_rows(cells: FeltCells, aspects: Sequence[str]) -> list[tuple[object, ..
     ]  # fmt: skip
 
 
+def changed_in(change: Difference, content: Content) -> str:
+    """Name the reviews in which something changed."""
+    return "all reviews" if change.group is None or not content.groups else content.groups.names[change.group]
+
+
 def change_tables(content: Content) -> list[Table]:
     group_names = content.groups.names if content.groups else ()
     found = [
-        (c.name, "all reviews" if c.group is None else group_names[c.group], content.period_names[c.at],
-         c.before, c.after, c.low, c.high)
+        (c.name, changed_in(c, content), content.period_names[c.at], c.before, c.after, c.low, c.high)
         for c in content.changes
-    ]  # fmt: skip
+    ]
     contrasts = [(c.name, group_names[c.at], c.after, c.before, c.low, c.high) for c in content.contrasts]
     interval = "difference from:share, difference to:share"
     made = [

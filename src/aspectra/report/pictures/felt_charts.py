@@ -114,7 +114,7 @@ def felt_trend_chart(content: Content) -> Chart | None:
     felt = content.felt
     if felt is None or felt.trend is None:
         return None
-    changed = [change.name for change in wording.specific(felt.changes)]
+    changed = [change.name for change in wording.specific(felt.changes) if change.group is None]
     others = [one.name for one in content.shares if one.name != GENERAL and one.name not in changed]
     shown = (changed + others)[:MOST_PANELS]
     panels = tuple(felt_panel(content, felt, felt.trend, name) for name in shown)
@@ -143,7 +143,7 @@ def felt_panel(content: Content, felt: Felt, trend: FeltCells, name: str) -> Spe
     layers = vega.trend_layers(top=1.0)
     for one in layers:
         one["encoding"]["y"] = {**one["encoding"]["y"], "axis": NET, "scale": {"domain": [-1, 1]}}
-    change = next((one for one in felt.changes if one.name == name), None)
+    change = next((one for one in felt.changes if one.name == name and one.group is None), None)
     told = "no clear change"
     if change is not None:
         told = f"{net(change.before)} → {net(change.after)} since {content.period_names[change.at]}"
