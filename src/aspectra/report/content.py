@@ -20,7 +20,9 @@ from aspectra.report.quality import Quality
 from aspectra.report.read import OTHERS, ColumnNames, Labels, period_name, period_start
 from aspectra.report.sentiment import (
     MIN_PERIOD,
+    MIN_WITHIN,
     Felt,
+    FeltCells,
     changes_of,
     drivers,
     feelings,
@@ -224,16 +226,24 @@ def find_felt(labels: Labels, counts: Counts) -> Felt | None:
     shown = counts.shown()
     names = tuple(period_name(periods[place], labels.unit) for place in shown)
     starts = tuple(period_start(periods[place], labels.unit) for place in shown)
+    changes = changes_of(counted, labels.aspects, shown, len(periods), n_named(labels))
+
+    def over_time(part: Tally, least: int) -> FeltCells | None:
+        return felt_cells(part.at(shown), names, least, starts)
+
+    changed = {change.group for change in changes if change.group is not None}
+    within = {group: over_time(counted.at(group), MIN_WITHIN) for group in sorted(changed)}
     return Felt(
         feelings(labels.frame, counted, labels.aspects),
         felt_cells(counted.merge(1), labels.groups, MIN_REVIEWS),
-        felt_cells(counted.merge(0).at(shown), names, MIN_PERIOD, starts),
-        changes_of(counted, labels.aspects, shown, len(periods), n_named(labels)),
+        over_time(counted.merge(0), MIN_PERIOD),
+        changes,
         drivers(labels.frame, labels.aspects),
         labels.rating_unit,
         tuple(
             one for one in worse_groups(counted.merge(1), labels.aspects) if labels.groups[one.at] != OTHERS
         ),
+        {group: part for group, part in within.items() if part},
     )
 
 

@@ -7,8 +7,8 @@ as in stats.py: a `Tally` of signed segments gives means and variances that are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
 import numpy as np
@@ -22,8 +22,8 @@ MIN_NET = 0.08
 """A smaller change of net sentiment is not worth a sentence."""
 MIN_COST = 0.04
 """Of the ratings' standard deviation: a smaller cost is not worth a sentence."""
-MIN_PERIOD = 8
-"""With fewer reviews a period's net sentiment is not drawn."""
+MIN_PERIOD, MIN_WITHIN = 8, 3
+"""With fewer reviews a period's net sentiment is not drawn; within one group, with fewer than the second."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,9 @@ class Felt:
     drivers: tuple[Driver, ...]  # the costliest first
     rating_unit: str = "star"
     worse: tuple[Difference, ...] = ()  # groups that are judged worse than all others on an aspect
+    group_trends: Mapping[int, FeltCells] = field(
+        default_factory=dict
+    )  # of groups in which something changed
 
 
 def felt_tally(frame: pl.DataFrame, n_aspects: int, n_groups: int, periods: Sequence[int]) -> Tally:

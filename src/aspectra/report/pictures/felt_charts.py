@@ -9,13 +9,14 @@ import numpy as np
 
 from aspectra.config import GENERAL
 from aspectra.report import wording
+from aspectra.report.compare import Difference
 from aspectra.report.content import Content
 from aspectra.report.pictures import vega
 from aspectra.report.pictures.vega import BLUE, GREY, INK, MOST_ROWS, ORANGE, OWN_COLOUR, Chart, Spec
-from aspectra.report.sentiment import Felt, FeltCells
+from aspectra.report.sentiment import FeltCells
 from aspectra.report.wording import net, percent
 
-MOST_PANELS = 6
+MOST_PANELS, MOST_WITHIN = 6, 3
 NET = {
     "tickCount": 5,
     "labelExpr": "datum.value == 0 ? '0' : replace(format(100 * datum.value, '+.0f'), '-', '−')",
@@ -114,20 +115,26 @@ def felt_trend_chart(content: Content) -> Chart | None:
     felt = content.felt
     if felt is None or felt.trend is None:
         return None
-    changed = [change.name for change in wording.specific(felt.changes) if change.group is None]
-    others = [one.name for one in content.shares if one.name != GENERAL and one.name not in changed]
-    shown = (changed + others)[:MOST_PANELS]
-    panels = tuple(felt_panel(content, felt, felt.trend, name) for name in shown)
+    overall = {change.name: change for change in wording.specific(felt.changes) if change.group is None}
+    others = [one.name for one in content.shares if one.name != GENERAL and one.name not in overall]
+    shown = [*overall, *others][:MOST_PANELS]
+    panels = [felt_panel(content, felt.trend, name, overall.get(name)) for name in shown]
+    within = [change for change in wording.specific(felt.changes) if change.group in felt.group_trends]
+    panels += [
+        felt_panel(content, felt.group_trends[change.group or 0], change.name, change)
+        for change in within[:MOST_WITHIN]
+    ]
     if not panels:
         return None
     subtitle = (
         f"Net sentiment by {content.unit}; shaded: 95\u202f% intervals. A dashed line marks a change beyond "
         "chance."
     )
-    return Chart("sentiment_trend", wording.felt_trend_title(content, felt), subtitle, panels)
+    return Chart("sentiment_trend", wording.felt_trend_title(content, felt), subtitle, tuple(panels))
 
 
-def felt_panel(content: Content, felt: Felt, trend: FeltCells, name: str) -> Spec:
+def felt_panel(content: Content, trend: FeltCells, name: str, change: Difference | None) -> Spec:
+    """Draw an aspect's net sentiment over time, and its change if there is one."""
     at = content.aspects.index(name)
     rows = [row for row in range(len(trend.names)) if not np.isnan(trend.net[row, at])]
     days = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in trend.starts]
@@ -143,7 +150,6 @@ def felt_panel(content: Content, felt: Felt, trend: FeltCells, name: str) -> Spe
     layers = vega.trend_layers(top=1.0)
     for one in layers:
         one["encoding"]["y"] = {**one["encoding"]["y"], "axis": NET, "scale": {"domain": [-1, 1]}}
-    change = next((one for one in felt.changes if one.name == name and one.group is None), None)
     told = "no clear change"
     if change is not None:
         told = f"{net(change.before)} → {net(change.after)} since {content.period_names[change.at]}"
@@ -153,7 +159,7 @@ def felt_panel(content: Content, felt: Felt, trend: FeltCells, name: str) -> Spe
             "rule", {"strokeDash": [4, 3], "color": ORANGE}, x={"datum": start, "type": "temporal"}
         )
         layers.insert(0, rule)
-    head = {"text": name, "subtitle": told}
+    head = {"text": name + (wording.where(change, content) if change else ""), "subtitle": told}
     return {"data": {"values": values}, "layer": layers, "height": 110, "title": head}
 
 
