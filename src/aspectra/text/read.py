@@ -40,7 +40,7 @@ from aspectra.text.rows import (
 )
 from aspectra.text.segment import NOT_BLANK
 
-BATCH = 20_000
+BATCH = 14_000
 LONGEST_LINE = 256 * 2**20
 """Characters; so a small .gz cannot fill the memory with one line."""
 ORDER_MARKS = {
