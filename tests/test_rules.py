@@ -79,6 +79,18 @@ def test_too_good_and_not_too_much_are_none(text: str) -> None:
     assert scored(text)[0] >= 0
 
 
+def test_like_judges_where_somebody_likes_and_not_where_it_compares() -> None:
+    assert (scored("I like it.", "We really like the lid", "My kids like it") > 0.3).all()
+    assert (scored("I don't like it.", "Didn’t like the lid") < -0.2).all()
+    neither = (
+        "It looks like a lid.",
+        "It is not like the picture.",
+        "I would like one",
+        "Works like it should",
+    )
+    assert (scored(*neither) == 0).all()
+
+
 def test_too_says_nothing_in_a_language_without_a_lexicon() -> None:
     assert lexicon_scores(WordReader("de").read(pl.Series(["too loud"]))).tolist() == [0]
 

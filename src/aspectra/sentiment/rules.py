@@ -11,13 +11,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aspectra.sentiment.words import AFTER_TOO, CAPITALS, ENDS, LETTERS, NEGATES, OPPOSES, TOO, Words
+from aspectra.sentiment.words import (
+    AFTER_TOO,
+    CAPITALS,
+    ENDS,
+    LETTERS,
+    LIKE,
+    NEGATES,
+    OPPOSES,
+    TOO,
+    WHO_LIKES,
+    Words,
+)
 
 REACH = 3
 """How many words after a negation it still turns round."""
 NEGATED, CAPITAL = -0.74, 0.733
-TOO_MUCH = -1.2
-"""Valence of what is too much."""
+TOO_MUCH, LIKED = -1.2, 1.8
+"""Valence of what is too much, and of "like" in "I like it"; in "looks like a toy" it has none."""
 EXCLAMATION, QUESTION = 0.292, 0.18
 NORMAL = 15.0
 BITS = 19
@@ -59,7 +70,7 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     `turned` is `reached(words)`, for callers that need it, too.
     """
     turned = reached(words) if turned is None else turned
-    valence = valences_after_too(words)
+    valence = valences_in_place(words)
     places = np.flatnonzero(valence)
     strength = valence[places].astype(np.float64)
     sign = np.sign(strength)
@@ -77,12 +88,13 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     return np.asarray(total / np.sqrt(total**2 + NORMAL))
 
 
-def valences_after_too(words: Words) -> np.ndarray:
-    """Return the words' valences; what is a complaint after "too" has TOO_MUCH there."""
-    after = np.flatnonzero(words.does[:-1] & TOO) + 1
-    same = words.segments[after] == words.segments[after - 1]
+def valences_in_place(words: Words) -> np.ndarray:
+    """Return the words' valences, changed by the word before: what is "too" anything, what people like."""
     valence = words.valence.copy()
-    valence[after[same & (words.does[after] & AFTER_TOO > 0)]] = TOO_MUCH
+    for first, second, value in ((TOO, AFTER_TOO, TOO_MUCH), (WHO_LIKES, LIKE, LIKED)):
+        after = np.flatnonzero(words.does[1:] & second) + 1
+        same = words.segments[after] == words.segments[after - 1]
+        valence[after[same & (words.does[after - 1] & first > 0)]] = value
     return valence
 
 
