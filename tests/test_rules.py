@@ -91,6 +91,28 @@ def test_like_judges_where_somebody_likes_and_not_where_it_compares() -> None:
     assert (scored(*neither) == 0).all()
 
 
+@pytest.mark.parametrize(
+    ("bad", "good"),
+    [
+        ("Save your money.", "Money well spent."),
+        ("Would not buy again.", "I would buy again!"),
+        ("It is NOT as described", "It is exactly as described"),
+        ("Don’t waste your time.", "Couldn’t be happier."),
+        ("It doesn't work as expected.", "It works as expected."),
+        ("never again", "No complaints."),
+        ("👎", "👍🏽"),
+    ],
+)
+def test_idioms_and_emoji_judge(bad: str, good: str) -> None:
+    low, high = scored(bad, good)
+    assert low < -0.25 < 0.25 < high
+
+
+def test_an_idiom_is_not_put_together_of_two_segments() -> None:
+    assert scored("Never", "again").tolist() == [0, 0]
+    assert scored("It came as", "described here").tolist() == [0, 0]
+
+
 def test_too_says_nothing_in_a_language_without_a_lexicon() -> None:
     assert lexicon_scores(WordReader("de").read(pl.Series(["too loud"]))).tolist() == [0]
 

@@ -1,8 +1,8 @@
 """Which words praise and which complain: a lexicon, and the words that turn round or strengthen others.
 
 English words and emoji have the valences of VADER's lexicon (Hutto and Gilbert, 2014), −4 to 4, which the
-package vaderSentiment brings, and those of lexicon.toml, which knows the words of reviews better. VADER's
-rules are written anew in rules.py. Other languages have no lexicon yet.
+package vaderSentiment brings, and those of lexicon.toml, which knows the words and idioms of reviews better.
+VADER's rules are written anew in rules.py. Other languages have no lexicon yet.
 """
 
 from __future__ import annotations
@@ -51,11 +51,29 @@ def valences(language: str) -> dict[str, float]:
     for line in (folder / "emoji_utf8_lexicon.txt").read_text(encoding="utf-8").splitlines():
         emoji, _, description = line.partition("\t")
         words.setdefault(emoji[:1], sum(words.get(word, 0.0) for word in description.split()))
-    own = tomllib.loads((resources.files("aspectra.sentiment") / "lexicon.toml").read_text(encoding="utf-8"))
-    words |= {word: float(value) for value, listed in own.items() for word in listed.split()}
+    words |= {word: float(value) for value, listed in own_words()[0].items() for word in listed.split()}
     for word in NEGATORS | STRENGTHENING | WEAKENING:
         words.pop(word, None)
     return words
+
+
+@lru_cache
+def idioms(language: str) -> dict[tuple[str, ...], float]:
+    """Return the valences of several words together; the words are `shortened`."""
+    if language != "en":
+        return {}
+    return {
+        tuple(shortened(word)[0] for word in written.split()): float(value)
+        for value, listed in own_words()[1].items()
+        for line in listed.strip().splitlines()
+        for written in (line, line.replace("n't", "nt"), line.replace("n't", " n't"))
+    }
+
+
+def own_words() -> tuple[dict[str, str], dict[str, str]]:
+    """Read lexicon.toml: words and idioms, by valence."""
+    own = tomllib.loads((resources.files("aspectra.sentiment") / "lexicon.toml").read_text(encoding="utf-8"))
+    return own, own.pop("idioms")
 
 
 def shortened(word: str) -> tuple[str, str]:

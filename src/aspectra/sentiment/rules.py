@@ -1,7 +1,8 @@
 """What words say together: the lexicon's score of each segment, and the features that a model learns from.
 
 The score follows VADER's rules: capitals and words like "very" strengthen, negation up to three words before
-turns round, what follows "but" counts more, exclamation marks add; and what is "too" anything is a complaint.
+turns round, what follows "but" counts more, exclamation marks add. What is "too" anything is a complaint,
+"like" judges after who likes something, and idioms judge in place of their words.
 All of it is numpy on flat arrays; few words have a valence, so only their places are looked at.
 """
 
@@ -19,9 +20,11 @@ from aspectra.sentiment.words import (
     LIKE,
     NEGATES,
     OPPOSES,
+    STARTS,
     TOO,
     WHO_LIKES,
     Words,
+    together,
 )
 
 REACH = 3
@@ -70,7 +73,7 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     `turned` is `reached(words)`, for callers that need it, too.
     """
     turned = reached(words) if turned is None else turned
-    valence = valences_in_place(words)
+    valence, turned = with_idioms(words, valences_in_place(words), turned)
     places = np.flatnonzero(valence)
     strength = valence[places].astype(np.float64)
     sign = np.sign(strength)
@@ -96,6 +99,30 @@ def valences_in_place(words: Words) -> np.ndarray:
         same = words.segments[after] == words.segments[after - 1]
         valence[after[same & (words.does[after - 1] & first > 0)]] = value
     return valence
+
+
+def with_idioms(words: Words, valence: np.ndarray, turned: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Let idioms judge in place of their words: each one's last word has its valence, the others none.
+
+    An idiom is turned round by a negation before it, not by one that belongs to it.
+    """
+    known = words.idioms
+    free, turned = words.does & STARTS > 0, turned.copy()
+    for length in known.lengths:
+        starts = np.flatnonzero(free)
+        ends = starts + length - 1
+        inside = ends < len(free)
+        starts, ends = starts[inside], ends[inside]
+        same = words.segments[starts] == words.segments[ends]
+        starts, ends = starts[same], ends[same]
+        keys = together([words.hashes[starts + step] for step in range(length)])
+        at = np.minimum(np.searchsorted(known.keys, keys), len(known.keys) - 1)
+        found = known.keys[at] == keys
+        starts, ends, values = starts[found], ends[found], known.values[at[found]]
+        within = (starts[:, None] + np.arange(length)).ravel()
+        valence[within], free[within] = 0, False
+        valence[ends], turned[ends] = values, turned[starts]
+    return valence, turned
 
 
 def opposed(words: Words, places: np.ndarray) -> np.ndarray:

@@ -6,25 +6,62 @@ emoticons and emoji. Python sees each distinct form once; what it found is kept 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
 
 import numpy as np
 import polars as pl
 
-from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, shortened, valence, valences
+from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, idioms, shortened, valence, valences
 from aspectra.text.tokens import STOP_WORDS, Tokens, extract_forms, remembered, word_in
 
-NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS, TOO, AFTER_TOO, LIKE, WHO_LIKES = (2**bit for bit in range(9))
+NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS, TOO, AFTER_TOO, LIKE, WHO_LIKES, STARTS = (
+    2**bit for bit in range(10)
+)
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form;
 whether it is "too", and whether it is a complaint after "too", as loud is, and bright; whether it is "like",
-and whether "like" is a verb after it."""
+and whether "like" is a verb after it; whether an idiom starts with it."""
 LIKERS = {
     "i", "we", "they", "everyone", "kids", "do", "did", "don't", "didn't", "doesn't", "dont", "didnt",
     "doesnt", "really", "also", "actually", "still", "absolutely", "both", "especially", "particularly",
 }  # fmt: skip
 GOOD = 1.5
 """From this valence on a word is praise after "too" as well: "too good"."""
+
+
+@dataclass(frozen=True)
+class Idioms:
+    """Idioms of one language as numbers: `keys`, which rise, belong to `values`; `first` are first words."""
+
+    keys: np.ndarray  # uint64, as `together` makes them
+    values: np.ndarray
+    lengths: tuple[int, ...]  # that idioms have, the longest first
+    first: frozenset[str]
+
+    @classmethod
+    def of(cls, language: str) -> Idioms:
+        known = idioms(language)
+        keys = [int(together([np.array([hashed(word)], np.uint64) for word in words])[0]) for words in known]
+        order = np.argsort(np.array(keys, np.uint64))
+        return cls(
+            np.array(keys, np.uint64)[order],
+            np.array(list(known.values()), np.float32)[order],
+            tuple(sorted({len(words) for words in known}, reverse=True)),
+            frozenset(words[0] for words in known),
+        )
+
+
+def together(hashes: Sequence[np.ndarray]) -> np.ndarray:
+    """Return a number for the words that follow each other, from the number of each."""
+    key = np.zeros(len(hashes[0]), np.uint64)
+    for one in hashes:
+        key = key * np.uint64(1_000_003) + one.astype(np.uint64)
+    return key
+
+
+def hashed(form: str) -> int:
+    return crc32(form.encode())
 
 
 @dataclass(frozen=True)
@@ -38,6 +75,7 @@ class Words:
     hashes: np.ndarray  # uint32, T
     marks: np.ndarray  # exclamation marks, then question marks × 100, T
     n: int
+    idioms: Idioms
 
     def before(self, values: np.ndarray, places: np.ndarray, distance: int) -> np.ndarray:
         """Return for words at some places the value of the word so far before it in its segment, or 0."""
@@ -56,6 +94,10 @@ class WordReader:
 
     language: str
     facts: dict[str, tuple[float, float, int, int, int]] = field(default_factory=dict)
+    idioms: Idioms = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.idioms = Idioms.of(self.language)
 
     def read(self, texts: pl.Series) -> Words:
         """Cut segments into words and marks, and look them up; null has none."""
@@ -65,14 +107,14 @@ class WordReader:
         """Look up what `extract_forms` has found already."""
         owner = np.repeat(np.arange(len(forms.lengths)), forms.lengths)
         valence, boost, does, hashes, marks = (column[forms.codes] for column in self.look_up(forms.types))
-        return Words(owner, valence, boost, does, hashes, marks, len(forms.lengths))
+        return Words(owner, valence, boost, does, hashes, marks, len(forms.lengths), self.idioms)
 
     def look_up(self, kinds: list[str]) -> tuple[np.ndarray, ...]:
         facts = self.facts = remembered(self.facts, kinds)
         known = valences(self.language)
         for word in kinds:
             if word not in facts:
-                facts[word] = describe(word, known)
+                facts[word] = describe(word, known, self.idioms.first)
         rows = [facts[word] for word in kinds] or [(0.0, 0.0, 0, 0, 0)]
         types = (np.float32, np.float32, np.uint16, np.uint32, np.int32)
         return tuple(
@@ -80,8 +122,10 @@ class WordReader:
         )
 
 
-def describe(word: str, known: dict[str, float]) -> tuple[float, float, int, int, int]:
-    """Return a word form's valence, boost, what it does, hash and marks."""
+def describe(
+    word: str, known: dict[str, float], starts: frozenset[str]
+) -> tuple[float, float, int, int, int]:
+    """Return a word form's valence, boost, what it does, hash and marks; idioms start with `starts`."""
     if word.lower() not in known or (word[-1].isdigit() and word != "<3"):  # else it is an emoticon, not 4:3
         word = word_in(word) or word
     lower = word.lower()
@@ -95,4 +139,5 @@ def describe(word: str, known: dict[str, float]) -> tuple[float, float, int, int
     does += LIKE * (lower == "like" and bool(known)) + WHO_LIKES * (lower in LIKERS)
     marks = min(word.count("!"), 4) + 100 * min(word.count("?"), 4)
     form = shortened(lower)[0] if letters else word[:1]
-    return value, strength, does, crc32(form.encode()), marks
+    does += STARTS * (form in starts)
+    return value, strength, does, hashed(form), marks
