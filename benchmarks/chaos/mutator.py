@@ -22,7 +22,16 @@ VALUES: tuple[Any, ...] = (
 
 
 def mutate(path: Path, random: Random) -> str:
-    """Change a file; return what was done to it."""
+    """Change a file until it is another; return what was done to it."""
+    before = path.read_bytes()
+    while True:
+        done = try_change(path, random)
+        if path.read_bytes() != before:
+            return done
+
+
+def try_change(path: Path, random: Random) -> str:
+    """Change a file, which by chance may stay what it is; return what was done to it."""
     changers = {
         ".json": change_json, ".jsonl": change_lines, ".npy": change_array, ".npz": change_arrays,
         ".safetensors": change_tensors, ".parquet": change_table,
