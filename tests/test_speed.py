@@ -69,8 +69,9 @@ def test_unknown_parts_are_refused() -> None:
         speed_tables.choose_parts(("size",), None)
 
 
-def test_a_command_is_measured_alone_and_with_its_children() -> None:
-    alone, alone_gb = processes.measured(["--version"])
-    family, family_gb = processes.measured_with_children(["--version"])
+def test_a_command_is_measured_alone_and_with_its_children(tmp_path: Path) -> None:
+    slow = ["sample", str(tmp_path), "--quiet"]  # slower than the pause between two looks at its memory
+    alone, alone_gb = processes.measured(slow)
+    family, family_gb = processes.measured_with_children(slow)
     assert min(alone, family) > 0.05
     assert min(alone_gb, family_gb) > 0.001
