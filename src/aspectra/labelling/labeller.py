@@ -160,13 +160,10 @@ class Labeller(ABC):
     ) -> np.ndarray:
         """Return which of these aspects each segment has, N×A; `words` is of all aspects."""
         wanted = columns(aspects, self.topic_map.aspects)
-
-        def said(some: pl.Series, named: np.ndarray) -> np.ndarray:
-            every = np.zeros((len(some), words.shape[1]), bool)
-            every[:, wanted] = named
-            return in_parts(some, every, self.opinions, self.language, self.segment)[:, wanted]
-
-        return find_members(labels, texts, aspects, self.several_from, words[:, wanted], said)
+        return find_members(
+            labels, texts, aspects, self.several_from, words[:, wanted],
+            lambda some, named: in_parts(some, named, self.opinions, self.language, self.segment, wanted),
+        )  # fmt: skip
 
     def aspects_of(
         self, texts: pl.Series, forms: Tokens, only: tuple[str, ...] | None = None

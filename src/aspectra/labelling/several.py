@@ -168,19 +168,26 @@ def split_parts(texts: pl.Series, language: str, segment: str = "sentence") -> p
 
 
 def in_parts(
-    texts: pl.Series, named: np.ndarray, opinions: WordOpinions, language: str, segment: str = "sentence"
+    texts: pl.Series,
+    named: np.ndarray,
+    opinions: WordOpinions,
+    language: str,
+    segment: str = "sentence",
+    wanted: Sequence[int] | slice = slice(None),
 ) -> np.ndarray:
     """Return how much texts speak of the aspects that their words name, in one part; both are N×A.
 
-    That is the part's probability times that of its word; only parts with such a word are asked about.
+    That is the part's probability times that of its word; only parts with such a word are asked about. The
+    A aspects are those of `opinions`, or of them the `wanted`.
     """
     parts = split_parts(texts, language, segment)
-    words = opinions.strongest(words_of(extract_forms(parts["text"])))
+    words = opinions.strongest(words_of(extract_forms(parts["text"])))[:, wanted]
     rows = parts["review"].to_numpy()
     words[(words < NAMED_FROM) | ~named[rows]] = 0
     some = np.flatnonzero(words.any(1))
     result = np.zeros(named.shape)
-    np.maximum.at(result, rows[some], words[some] * opinions.ask(parts["text"].gather(some)))
+    chances = opinions.ask(parts["text"].gather(some))[:, wanted]
+    np.maximum.at(result, rows[some], words[some] * chances)
     return result
 
 

@@ -199,7 +199,7 @@ class Counts:
     def changes(self) -> tuple[Difference, ...]:
         """The changes of aspects over time, in all reviews and within each named group."""
         dated = self.aspects.at(slice(None), slice(0, len(self.periods)))
-        return tuple(find_changes(dated, self.labels.aspects, self.shown(), n_named(self.labels)))
+        return tuple(find_changes(dated, self.labels.aspects, self.shown(), count_named_groups(self.labels)))
 
     def topic_changes(self) -> dict[int, Difference]:
         """Return the change of each topic that has one, in all reviews."""
@@ -212,7 +212,7 @@ class Counts:
         return tuple(contrast for contrast in found if self.labels.groups[contrast.at] != OTHERS)
 
 
-def n_named(labels: Labels) -> int:
+def count_named_groups(labels: Labels) -> int:
     """Count the groups that have a name; none if there is only one."""
     return sum(name != OTHERS for name in labels.groups) if len(labels.groups) > 1 else 0
 
@@ -226,7 +226,7 @@ def find_felt(labels: Labels, counts: Counts) -> Felt | None:
     shown = counts.shown()
     names = tuple(period_name(periods[place], labels.unit) for place in shown)
     starts = tuple(period_start(periods[place], labels.unit) for place in shown)
-    changes = changes_of(counted, labels.aspects, shown, len(periods), n_named(labels))
+    changes = changes_of(counted, labels.aspects, shown, len(periods), count_named_groups(labels))
 
     def over_time(part: Tally, least: int) -> FeltCells | None:
         return felt_cells(part.at(shown), names, least, starts)

@@ -23,7 +23,7 @@ MIN_NET = 0.08
 MIN_COST = 0.04
 """Of the ratings' standard deviation: a smaller cost is not worth a sentence."""
 MIN_PERIOD, MIN_WITHIN = 8, 3
-"""With fewer reviews a period's net sentiment is not drawn; within one group, with fewer than the second."""
+"""With fewer reviews a period's net sentiment is not drawn: in all reviews, and within one group."""
 
 
 @dataclass(frozen=True)

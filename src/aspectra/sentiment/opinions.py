@@ -127,7 +127,7 @@ def train(
         said, owner, ratings = rated
         lesson = Rated(*seen(reader, said), owner, ratings, PRIOR if embed else ALONE_PRIOR)
         if not embed:
-            parts[0] = heard(parts[0])
+            parts[0] = lighter_where_silent(parts[0])
     return SentimentModel(language, *learn(stacked(parts), lesson))
 
 
@@ -149,7 +149,7 @@ def taught(
     return Taught(found, start, joined(start, encoder, reviews), np.full(len(texts), weight))
 
 
-def heard(segments: Taught) -> Taught:
+def lighter_where_silent(segments: Taught) -> Taught:
     """Let segments in which the lexicon knows no word count SILENT: the ratings tell more of them."""
     silent = (segments.start == lexicon_logits(np.zeros(1))).all(1)
     return replace(segments, weights=np.where(silent, SILENT, 1) * segments.weights)

@@ -2,7 +2,7 @@
 
 The score follows VADER's rules: capitals and words like "very" strengthen, negation up to three words before
 turns round, what follows "but" counts more, exclamation marks add. What is "too" anything is a complaint,
-"like" judges after who likes something, and idioms judge in place of their words.
+and idioms judge in place of their words.
 All of it is numpy on flat arrays; few words have a valence, so only their places are looked at.
 """
 
@@ -17,12 +17,10 @@ from aspectra.sentiment.words import (
     CAPITALS,
     ENDS,
     LETTERS,
-    LIKE,
     NEGATES,
     OPPOSES,
     STARTS,
     TOO,
-    WHO_LIKES,
     Words,
     together,
 )
@@ -30,8 +28,8 @@ from aspectra.sentiment.words import (
 REACH = 3
 """How many words after a negation it still turns round."""
 NEGATED, CAPITAL = -0.74, 0.733
-TOO_MUCH, LIKED = -1.2, 1.8
-"""Valence of what is too much, and of "like" in "I like it"; in "looks like a toy" it has none."""
+TOO_MUCH = -1.2
+"""Valence of what is too much."""
 EXCLAMATION, QUESTION = 0.292, 0.18
 NORMAL = 15.0
 BITS = 19
@@ -73,7 +71,7 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     `turned` is `reached(words)`, for callers that need it, too.
     """
     turned = reached(words) if turned is None else turned
-    valence, turned = with_idioms(words, valences_in_place(words), turned)
+    valence, turned = with_idioms(words, valences_after_too(words), turned)
     places = np.flatnonzero(valence)
     strength = valence[places].astype(np.float64)
     sign = np.sign(strength)
@@ -91,13 +89,12 @@ def lexicon_scores(words: Words, turned: np.ndarray | None = None) -> np.ndarray
     return np.asarray(total / np.sqrt(total**2 + NORMAL))
 
 
-def valences_in_place(words: Words) -> np.ndarray:
-    """Return the words' valences, changed by the word before: what is "too" anything, what people like."""
+def valences_after_too(words: Words) -> np.ndarray:
+    """Return the words' valences; what is a complaint after "too" has TOO_MUCH there."""
+    after = np.flatnonzero(words.does[:-1] & TOO) + 1
+    same = words.segments[after] == words.segments[after - 1]
     valence = words.valence.copy()
-    for first, second, value in ((TOO, AFTER_TOO, TOO_MUCH), (WHO_LIKES, LIKE, LIKED)):
-        after = np.flatnonzero(words.does[1:] & second) + 1
-        same = words.segments[after] == words.segments[after - 1]
-        valence[after[same & (words.does[after - 1] & first > 0)]] = value
+    valence[after[same & (words.does[after] & AFTER_TOO > 0)]] = TOO_MUCH
     return valence
 
 

@@ -16,16 +16,10 @@ import polars as pl
 from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, idioms, shortened, valence, valences
 from aspectra.text.tokens import STOP_WORDS, Tokens, extract_forms, remembered, word_in
 
-NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS, TOO, AFTER_TOO, LIKE, WHO_LIKES, STARTS = (
-    2**bit for bit in range(10)
-)
+NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS, TOO, AFTER_TOO, STARTS = (2**bit for bit in range(8))
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form;
-whether it is "too", and whether it is a complaint after "too", as loud is, and bright; whether it is "like",
-and whether "like" is a verb after it; whether an idiom starts with it."""
-LIKERS = {
-    "i", "we", "they", "everyone", "kids", "do", "did", "don't", "didn't", "doesn't", "dont", "didnt",
-    "doesnt", "really", "also", "actually", "still", "absolutely", "both", "especially", "particularly",
-}  # fmt: skip
+whether it is "too", and whether it is a complaint after "too", as loud is, and bright; whether an idiom
+starts with it."""
 GOOD = 1.5
 """From this valence on a word is praise after "too" as well: "too good"."""
 
@@ -116,7 +110,7 @@ class WordReader:
             if word not in facts:
                 facts[word] = describe(word, known, self.idioms.first)
         rows = [facts[word] for word in kinds] or [(0.0, 0.0, 0, 0, 0)]
-        types = (np.float32, np.float32, np.uint16, np.uint32, np.int32)
+        types = (np.float32, np.float32, np.uint8, np.uint32, np.int32)
         return tuple(
             np.array(column, kind) for column, kind in zip(zip(*rows, strict=True), types, strict=True)
         )
@@ -136,7 +130,6 @@ def describe(
     value, strength = valence(lower, known), boost(lower)
     tells = bool(known) and letters and not does & NEGATES and not strength and lower not in STOP_WORDS
     does += TOO * (lower == "too") + AFTER_TOO * (tells and 0 <= value < GOOD)
-    does += LIKE * (lower == "like" and bool(known)) + WHO_LIKES * (lower in LIKERS)
     marks = min(word.count("!"), 4) + 100 * min(word.count("?"), 4)
     form = shortened(lower)[0] if letters else word[:1]
     does += STARTS * (form in starts)
