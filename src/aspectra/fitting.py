@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +25,9 @@ from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfi
 from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import ConfigError, InputError, MapError, RunError, typed
 from aspectra.progress import Progress, StageProgress, progress_of, unseen
-from aspectra.rundir import RunDir, fingerprint
+from aspectra.rundir import AGAIN, RunDir, fingerprint
 from aspectra.sentiment.model import SentimentModel, load_sentiment
+from aspectra.sentiment.opinions import Embed
 from aspectra.sentiment.opinions import train as train_sentiment
 from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, load_rated
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
@@ -36,13 +37,12 @@ from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_
 from aspectra.topicmap.reader import Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
-from aspectra.vectors import WordVectors, learn_vectors
+from aspectra.vectors import WordVectors, learn_vectors, load_vectors, save_vectors
 
 if TYPE_CHECKING:
     from aspectra.encoder.pretrained import Encoder
 
 STAGES = tuple(rundir.STAGE_FILES)
-AGAIN = "Repeat the fit: damaged files are rebuilt."
 Made = TypeVar("Made")
 
 
@@ -116,8 +116,16 @@ class Fitted:
         """Read the segments that aspects are learnt from; the encoder's means of them are kept in the run."""
         rows = sample_rows(self.corpus, self.config.min_tokens, self.config.seed, n)
         texts = self.corpus.segments["text"].gather(rows).to_list()
-        folder = self.segments / rundir.FEATURES if isinstance(self.segments, RunDir) else None
-        return read_sample(self.reader(encoder), texts, encoder, folder, progress)
+        means = self.encoded(encoder, texts, progress) if encoder else None
+        return read_sample(self.reader(encoder), texts, encoder, means)
+
+    def encoded(self, encoder: Encoder, texts: Sequence[str], progress: StageProgress = unseen) -> np.ndarray:
+        """Return the encoder's means of texts, N×De; they are kept in the run, so that it reads them once."""
+        if not isinstance(self.segments, RunDir):
+            return encoder.means(texts, progress)
+        from aspectra.encoder.features import compute_means
+
+        return compute_means(encoder, texts, self.segments / rundir.FEATURES, progress)
 
     def with_map(self, topic_map: TopicMap) -> Fitted:
         """Return a copy with another topic map; a corpus that was read stays read."""
@@ -295,20 +303,19 @@ def fit_sentiment(
 
 
 def learn_sentiment(
-    fitted: Fitted, rated: RatedReviews, encoder: Encoder | None = None, n: int = SAMPLE
+    fitted: Fitted, rated: RatedReviews, embed: Embed | None = None, n: int = SAMPLE
 ) -> SentimentModel:
-    """Learn sentiment from a sample of the corpus, rated reviews, and an encoder if there is one."""
+    """Learn sentiment from a sample of the corpus, rated reviews, and what encodes texts, if there is one."""
     corpus, config = fitted.corpus, fitted.config
     rows = sample_rows(corpus, config.min_tokens, config.seed, n)
     texts, reviews = corpus.segments["text"].gather(rows), corpus.segments["review"].gather(rows)
-    encoded = fitted.names_sample(encoder, n=n).features.encoder if encoder else None
     made = train_sentiment(
-        texts, config.language, reviews.to_numpy(), encoded, encoder.means if encoder else None,
+        texts, config.language, reviews.to_numpy(), embed(texts.to_list()) if embed else None, embed,
         rated.segments(config.segment, config.language),
     )  # fmt: skip
     made.about.update(
         reviews=fitted.fingerprints["prepare"], rated=len(rated.frame), ratings=rated.fingerprint(),
-        encoder=bool(encoder), note=rated.note,
+        encoder=embed is not None, note=rated.note,
     )  # fmt: skip
     return made
 
@@ -328,11 +335,6 @@ def check_corpus(corpus: Corpus, config: FitConfig) -> Corpus:
     return corpus
 
 
-def save_vectors(vectors: WordVectors, run: RunDir) -> None:
-    with disk.atomic_path(run / rundir.VECTORS) as path, path.open("wb") as file:
-        np.save(file, vectors.matrix)
-
-
 def load_config(run: RunDir) -> FitConfig:
     try:
         config = FitConfig.from_dict(run.config())
@@ -340,22 +342,6 @@ def load_config(run: RunDir) -> FitConfig:
     except ConfigError as error:
         raise RunError(f"{run / rundir.CONFIG}: {error} {AGAIN}") from None
     return config
-
-
-def load_vectors(run: RunDir, vocabulary: Vocabulary) -> WordVectors:
-    path = run / rundir.VECTORS
-    try:
-        matrix = np.load(path)
-    except (OSError, ValueError, EOFError, MemoryError) as error:
-        raise RunError(f"{path} cannot be used ({error}). {AGAIN}") from None
-    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(vocabulary):
-        raise RunError(
-            f"{path} must have {len(vocabulary)} rows of float32, one per word; "
-            f"it has {matrix.dtype} of shape {matrix.shape}. {AGAIN}"
-        )
-    if not np.isfinite(matrix).all():
-        raise RunError(f"{path} has a vector that is not finite (NaN or infinite). {AGAIN}")
-    return WordVectors(vocabulary.words, matrix)
 
 
 def save_trained(trained: Trained, run: RunDir) -> None:

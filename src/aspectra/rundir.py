@@ -60,6 +60,7 @@ ONNX_SENTIMENT = ".sentiment.npz"
 LABELLING = "_labelling.json"
 CHECKSUM = "checksum"
 """The field with a JSON file's own checksum."""
+AGAIN = "Repeat the fit: damaged files are rebuilt."
 
 STAGE_FILES = {
     "prepare": (SEGMENTS, TOKENS, VOCABULARY),

@@ -20,7 +20,7 @@ from aspectra import disk, rundir
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.corpus import Corpus, Ragged, Vocabulary, prepare
 from aspectra.errors import InputError
-from aspectra.fitting import Fitted, Reviews, save_vectors, stage_fingerprints, told
+from aspectra.fitting import Fitted, Reviews, stage_fingerprints, told
 from aspectra.progress import Progress, StageProgress, progress_of, quiet
 from aspectra.rundir import RunDir, fingerprint
 from aspectra.sampling import Reservoir, keys
@@ -29,7 +29,7 @@ from aspectra.text.memory import Texts
 from aspectra.text.read import Source, open_source
 from aspectra.text.rows import FEWEST_WORDS, Skipped
 from aspectra.text.tokens import extract, lemmas
-from aspectra.vectors import WordVectors, place_words
+from aspectra.vectors import WordVectors, place_words, save_vectors
 
 SHOWN = 8
 GROWN, LEAST = 2.0, 0.01

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aspectra import disk, rundir
 from aspectra.config import VectorsConfig
 from aspectra.corpus import Ragged, Vocabulary
+from aspectra.errors import RunError
 from aspectra.progress import StageProgress
+from aspectra.rundir import AGAIN, RunDir
 
 ENOUGH_WORDS = 10_000_000
 """By default, read the corpus until this many words were seen, in at least FEWEST and at most MOST passes."""
@@ -80,3 +83,24 @@ def mean_contexts(
     known = around[:, : len(vectors)]
     weights = np.asarray(known.sum(1)).ravel()
     return (known @ vectors.astype(np.float64)) / np.maximum(weights, 1e-12)[:, None], weights
+
+
+def save_vectors(vectors: WordVectors, run: RunDir) -> None:
+    with disk.atomic_path(run / rundir.VECTORS) as path, path.open("wb") as file:
+        np.save(file, vectors.matrix)
+
+
+def load_vectors(run: RunDir, vocabulary: Vocabulary) -> WordVectors:
+    path = run / rundir.VECTORS
+    try:
+        matrix = np.load(path)
+    except (OSError, ValueError, EOFError, MemoryError) as error:
+        raise RunError(f"{path} cannot be used ({error}). {AGAIN}") from None
+    if matrix.dtype != np.float32 or matrix.ndim != 2 or len(matrix) != len(vocabulary):
+        raise RunError(
+            f"{path} must have {len(vocabulary)} rows of float32, one per word; "
+            f"it has {matrix.dtype} of shape {matrix.shape}. {AGAIN}"
+        )
+    if not np.isfinite(matrix).all():
+        raise RunError(f"{path} has a vector that is not finite (NaN or infinite). {AGAIN}")
+    return WordVectors(vocabulary.words, matrix)

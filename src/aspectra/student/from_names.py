@@ -16,7 +16,7 @@ import polars as pl
 
 from aspectra import rundir
 from aspectra.config import GENERAL, StudentConfig
-from aspectra.encoder.features import compute_means
+from aspectra.encoder.features import ReadOnce
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
 from aspectra.progress import Progress, StageProgress, progress_of, quiet, unseen
@@ -86,11 +86,15 @@ def train_linear(
 
 
 def learn_fast(
-    student: LinearStudent, labels: Gold | None = None, progress: StageProgress = unseen
+    student: LinearStudent,
+    labels: Gold | None = None,
+    progress: StageProgress = unseen,
+    embed: ReadOnce | None = None,
 ) -> FastStudent:
     """Make the fast form of a student, from the segments that it learnt from and the words of all reviews.
 
-    Half of what labels add is learnt anew: from the labels as the fast student reads them.
+    Half of what labels add is learnt anew: from the labels as the fast student reads them. `embed` encodes
+    the words, by default the student's encoder.
     """
     fitted, encoder = student.fitted, student.encoder
     head = {name: array.numpy() for name, array in student.head.state_dict().items()}
@@ -98,12 +102,9 @@ def learn_fast(
         return FastStudent(fitted, student.card, NO_PHRASES, head)
     sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
     states = unit(unit(np.asarray(sample.features.encoder)) - head.pop("origin"))
-    embed = partial(encoder.means, progress=progress)
-    if isinstance(fitted.segments, rundir.RunDir):
-        kept = fitted.segments / rundir.FEATURES
-        embed = partial(compute_means, encoder, folder=kept, progress=progress)
+    read = partial(embed or partial(fitted.encoded, encoder), progress=progress)
     reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
-    phrases, components = learn_phrases(reviews, sample.texts, states, embed)
+    phrases, components = learn_phrases(reviews, sample.texts, states, read)
     seen = np.hstack([states, sample.features.words, np.sqrt(sample.features.beta)])
     no_leaning = np.zeros((len(seen), 0))
     phrases = phrases.leaning(sample.texts, before_labels(seen, no_leaning, head))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LONGEST = 64
 """Words of a segment that are read, as many as the encoder reads pieces."""
-WORDS, PAIRS = 16_000, 40_000
+WORDS, PAIRS = 16_000, 10_000
 """At most so many of each are kept, the most frequent: the file stays below 20 MB."""
 LEAST = 2
 """A word or pair that occurs less often in the reviews is not kept."""

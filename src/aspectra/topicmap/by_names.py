@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,6 @@ import numpy as np
 from aspectra.config import GENERAL
 from aspectra.corpus import Corpus
 from aspectra.errors import InputError, NotInstalledError
-from aspectra.progress import StageProgress
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gaussians import Features, normalise, unit
 from aspectra.topicmap.names import (
@@ -100,18 +98,11 @@ def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> 
 
 
 def read_sample(
-    reader: Reader,
-    texts: Sequence[str],
-    encoder: Encoder | None,
-    folder: Path | None,
-    progress: StageProgress,
+    reader: Reader, texts: Sequence[str], encoder: Encoder | None, means: np.ndarray | None
 ) -> NamesSample:
-    """Read segments; what the encoder makes of them is kept in the folder, if there is one."""
+    """Read segments; the encoder's means of them are there already, if there is one."""
     if encoder is None:
         return NamesSample(reader, texts, reader.features(texts))
-    from aspectra.encoder.features import compute_means
-
-    means = compute_means(encoder, texts, folder, progress) if folder else encoder.means(texts, progress)
     special = len(encoder.tokenise([""]).ids)
     return NamesSample(
         reader,
