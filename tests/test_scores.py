@@ -172,6 +172,8 @@ def test_only_wanted_aspects_are_kept() -> None:
 def test_a_gold_aspect_outside_the_aspects_is_named() -> None:
     with pytest.raises(InputError, match=r"Gold aspect Smell is not among .* Add it to the topic map"):
         score(one_each(["Smell"]), ["Image"], ASPECTS)
+    with pytest.raises(InputError, match=r"Gold aspects Smell, Taste are not among .* Add them to"):
+        score(one_each(["Smell", "Taste"]), ["Image", "Image"], ASPECTS)
 
 
 def test_as_many_predictions_as_segments_are_needed() -> None:
