@@ -12,12 +12,12 @@ from conftest import make_encoder
 
 from aspectra.encoder import features
 from aspectra.encoder import pretrained as module
-from aspectra.encoder.features import ReadOnce, compute_features
+from aspectra.encoder.features import compute_features
 from aspectra.encoder.pieces import words_of_pieces
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import InputError
-from aspectra.progress import StageProgress
 from aspectra.sample import Sample
+from aspectra.topicmap.reader import ReadOnce
 
 TEXTS = [
     "The pump is loud.",
@@ -179,7 +179,7 @@ def test_a_missing_bundled_package_names_the_command(monkeypatch: pytest.MonkeyP
 def test_a_text_is_encoded_once_and_never_if_it_is_known() -> None:
     asked: list[str] = []
 
-    def embed(texts: Sequence[str], progress: StageProgress) -> np.ndarray:
+    def embed(texts: Sequence[str]) -> np.ndarray:
         asked.extend(texts)
         return np.array([[len(text)] for text in texts], np.float32)
 

@@ -27,14 +27,13 @@ from aspectra.errors import ConfigError, InputError, MapError, RunError, typed
 from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import AGAIN, RunDir, fingerprint
 from aspectra.sentiment.model import SentimentModel, load_sentiment
-from aspectra.sentiment.opinions import Embed
 from aspectra.sentiment.opinions import train as train_sentiment
 from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, load_rated
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
 from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows
-from aspectra.topicmap.reader import Reader
+from aspectra.topicmap.reader import Embed, Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
 from aspectra.vectors import WordVectors, learn_vectors, load_vectors, save_vectors
@@ -303,19 +302,27 @@ def fit_sentiment(
 
 
 def learn_sentiment(
-    fitted: Fitted, rated: RatedReviews, embed: Embed | None = None, n: int = SAMPLE
+    fitted: Fitted,
+    rated: RatedReviews,
+    encoder: Encoder | None = None,
+    embed: Embed | None = None,
+    n: int = SAMPLE,
 ) -> SentimentModel:
-    """Learn sentiment from a sample of the corpus, rated reviews, and what encodes texts, if there is one."""
+    """Learn sentiment from a sample of the corpus, rated reviews, and an encoder if there is one.
+
+    `embed` is how the encoder reads other texts than the sample.
+    """
     corpus, config = fitted.corpus, fitted.config
     rows = sample_rows(corpus, config.min_tokens, config.seed, n)
     texts, reviews = corpus.segments["text"].gather(rows), corpus.segments["review"].gather(rows)
+    encoded = fitted.encoded(encoder, texts.to_list()) if encoder else None
     made = train_sentiment(
-        texts, config.language, reviews.to_numpy(), embed(texts.to_list()) if embed else None, embed,
+        texts, config.language, reviews.to_numpy(), encoded, embed,
         rated.segments(config.segment, config.language),
     )  # fmt: skip
     made.about.update(
         reviews=fitted.fingerprints["prepare"], rated=len(rated.frame), ratings=rated.fingerprint(),
-        encoder=embed is not None, note=rated.note,
+        encoder=bool(encoder), note=rated.note,
     )  # fmt: skip
     return made
 

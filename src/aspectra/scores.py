@@ -194,10 +194,10 @@ def gold_matrix(gold: Sequence[frozenset[str]], aspects: Sequence[str]) -> np.nd
     known = set(aspects)
     unknown = sorted({name for names in gold for name in names if name not in known})
     if unknown:
-        named, them = ("aspect {} is", "it") if len(unknown) == 1 else ("aspects {} are", "them")
+        aspect, be, it = ("aspect", "is", "it") if len(unknown) == 1 else ("aspects", "are", "them")
         raise InputError(
-            f"Gold {named.format(', '.join(unknown))} not among the aspects {', '.join(aspects)}. "
-            f"Add {them} to the topic map, or rename or remove {them} in the gold file."
+            f"Gold {aspect} {', '.join(unknown)} {be} not among the aspects {', '.join(aspects)}. "
+            f"Add {it} to the topic map, or rename or remove {it} in the gold file."
         )
     if not gold or not all(gold):
         raise InputError("Every gold segment needs an aspect, and at least one segment is needed to score.")

@@ -8,7 +8,7 @@ nothing stale is ever read.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from aspectra import disk
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import BATCH, Encoder
 from aspectra.errors import RunError
-from aspectra.progress import StageProgress, unseen
+from aspectra.progress import StageProgress
 from aspectra.rundir import fingerprint
 
 CHUNK = 2048
@@ -90,21 +90,6 @@ def compute_means(
         result[start : start + len(part)] = means
         progress((start + len(part)) / len(texts))
     return result
-
-
-class ReadOnce:
-    """Gives the mean states of texts; those that are not known yet are encoded, once."""
-
-    def __init__(
-        self, embed: Callable[[Sequence[str], StageProgress], np.ndarray], known: dict[str, np.ndarray]
-    ) -> None:
-        self.embed, self.known = embed, known
-
-    def __call__(self, texts: Sequence[str], progress: StageProgress = unseen) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in self.known]
-        if new:
-            self.known.update(zip(new, self.embed(new, progress), strict=True))
-        return np.stack([self.known[text] for text in texts])
 
 
 def part_of(progress: StageProgress, start: float, share: float) -> StageProgress:

@@ -47,7 +47,7 @@ class Idioms:
 
 
 def together(hashes: Sequence[np.ndarray]) -> np.ndarray:
-    """Return a number for the words that follow each other, from the number of each."""
+    """Return one number for words in a row, from the number of each."""
     key = np.zeros(len(hashes[0]), np.uint64)
     for one in hashes:
         key = key * np.uint64(1_000_003) + one.astype(np.uint64)

@@ -10,11 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.encoder.features import ReadOnce
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
@@ -26,6 +23,7 @@ from aspectra.student.linear import LinearStudent
 from aspectra.student.paper.from_teacher import train_attention
 from aspectra.student.paper.model import Student
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
+from aspectra.topicmap.reader import Embed, ReadOnce
 
 
 def distill(
@@ -51,9 +49,10 @@ def distill(
         student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
         fast = felt = None
         if isinstance(student, LinearStudent):
-            read = read_once(student)
-            fast = learn_fast(student, joined(told, judged), progress_of("fast", progress), read)
-            felt = refine_sentiment(fitted, rated, read, student.card.config.n_segments, progress)
+            encoder = student.encoder  # fast student and sentiment ask it for much the same texts
+            embed = ReadOnce(partial(fitted.encoded, encoder)) if encoder else None
+            fast = learn_fast(student, joined(told, judged), progress_of("fast", progress), embed)
+            felt = refine_sentiment(fitted, rated, student, embed, progress)
         home.mkdir(exist_ok=True)
         with disk.locked(home, "distill"):  # who loads it waits for all of its files
             if fast:
@@ -66,24 +65,14 @@ def distill(
     return student
 
 
-def read_once(student: LinearStudent) -> ReadOnce | None:
-    """Return what encodes texts for the fast student and for sentiment, which ask for much the same."""
-    fitted, encoder = student.fitted, student.encoder
-    if encoder is None:
-        return None
-    sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
-    known = dict(zip(sample.texts, np.asarray(sample.features.encoder), strict=True))
-    return ReadOnce(partial(fitted.encoded, encoder), known)
-
-
 def refine_sentiment(
-    fitted: Fitted, rated: RatedReviews, read: ReadOnce | None, n: int, progress: Progress
+    fitted: Fitted, rated: RatedReviews, student: LinearStudent, embed: Embed | None, progress: Progress
 ) -> SentimentModel | None:
-    """Learn sentiment again, now also from what the encoder, if any, makes of the student's n segments."""
-    if read is None:
+    """Learn sentiment again, now also from what the encoder, if any, makes of the student's segments."""
+    if student.encoder is None:
         return None
     progress("sentiment", 0.0)
-    made = learn_sentiment(fitted, rated, read, n)
+    made = learn_sentiment(fitted, rated, student.encoder, embed, student.card.config.n_segments)
     before = fitted.felt().about
     made.about.update({name: before[name] for name in ("made_for", "note") if name in before})
     progress("sentiment", 1.0)

@@ -16,7 +16,6 @@ import polars as pl
 
 from aspectra import rundir
 from aspectra.config import GENERAL, StudentConfig
-from aspectra.encoder.features import ReadOnce
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
 from aspectra.progress import Progress, StageProgress, progress_of, quiet, unseen
@@ -36,6 +35,7 @@ from aspectra.topicmap.calibrate import (
 )
 from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
+from aspectra.topicmap.reader import Embed
 from aspectra.topicmap.topicmap import TopicMap
 
 FOLDS = 5
@@ -89,7 +89,7 @@ def learn_fast(
     student: LinearStudent,
     labels: Gold | None = None,
     progress: StageProgress = unseen,
-    embed: ReadOnce | None = None,
+    embed: Embed | None = None,
 ) -> FastStudent:
     """Make the fast form of a student, from the segments that it learnt from and the words of all reviews.
 
@@ -102,9 +102,9 @@ def learn_fast(
         return FastStudent(fitted, student.card, NO_PHRASES, head)
     sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
     states = unit(unit(np.asarray(sample.features.encoder)) - head.pop("origin"))
-    read = partial(embed or partial(fitted.encoded, encoder), progress=progress)
+    embed = partial(embed or partial(fitted.encoded, encoder), progress=progress)
     reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
-    phrases, components = learn_phrases(reviews, sample.texts, states, read)
+    phrases, components = learn_phrases(reviews, sample.texts, states, embed)
     seen = np.hstack([states, sample.features.words, np.sqrt(sample.features.beta)])
     no_leaning = np.zeros((len(seen), 0))
     phrases = phrases.leaning(sample.texts, before_labels(seen, no_leaning, head))

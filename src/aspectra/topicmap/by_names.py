@@ -27,7 +27,7 @@ from aspectra.topicmap.names import (
     learn_from_names,
 )
 from aspectra.topicmap.notes import notes_on_number, notes_on_topics, notes_on_twins, notes_on_words
-from aspectra.topicmap.reader import Reader
+from aspectra.topicmap.reader import Reader, ReadOnce
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
 
@@ -65,7 +65,11 @@ class NamesSample:
     texts: Sequence[str]
     features: Features
     knows: Callable[[str], bool] = lambda word: False
-    seen: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def read(self) -> ReadOnce:
+        assert self.reader.embed, "only an encoder reads words"
+        return ReadOnce(self.reader.embed)
 
     @cached_property
     def topic(self) -> np.ndarray:
@@ -74,10 +78,7 @@ class NamesSample:
 
     def embedded(self, words: Sequence[str]) -> np.ndarray:
         """Return words as the encoder sees them, unit length, n×D; each is encoded once."""
-        fresh = [word for word in words if word not in self.seen]
-        if fresh and self.reader.embed:
-            self.seen.update(zip(fresh, unit(self.reader.embed(fresh)), strict=True))
-        return np.stack([self.seen[word] for word in words])
+        return unit(self.read(words))
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> 
 def read_sample(
     reader: Reader, texts: Sequence[str], encoder: Encoder | None, means: np.ndarray | None
 ) -> NamesSample:
-    """Read segments; the encoder's means of them are there already, if there is one."""
+    """Read segments, of which the encoder's means are known; without an encoder, by words alone."""
     if encoder is None:
         return NamesSample(reader, texts, reader.features(texts))
     special = len(encoder.tokenise([""]).ids)

@@ -7,7 +7,8 @@ topic probabilities. Without an encoder the words alone are compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,10 +21,24 @@ from aspectra.topicmap.gaussians import Features
 from aspectra.topicmap.names import AspectEvidence, GeneralEvidence
 from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
 
-Embed = Callable[[Sequence[str]], np.ndarray]
-"""Texts → N×D, the encoder's mean states."""
+Embed = Callable[..., np.ndarray]
+"""Texts, and `progress` if need be → N×D, the encoder's mean states."""
 FEW = 10_000
 """Fewer words are added without scipy: to import it takes longer than to label a hundred reviews."""
+
+
+@dataclass(frozen=True)
+class ReadOnce:
+    """Gives an encoder's mean states of texts; those that are not known yet are encoded, once."""
+
+    embed: Embed
+    known: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+
+    def __call__(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in self.known]
+        if new:
+            self.known.update(zip(new, self.embed(new, **options), strict=True))
+        return np.stack([self.known[text] for text in texts])
 
 
 @dataclass(frozen=True)
