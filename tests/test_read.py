@@ -7,6 +7,7 @@ import pytest
 
 from aspectra.errors import InputError
 from aspectra.text.read import Source, open_source, read_reviews
+from aspectra.text.rows import Repeats
 
 ROWS = [
     {"id": 1, "text": "Great sound."},
@@ -256,3 +257,16 @@ def test_reviews_that_repeat_an_earlier_one_are_counted_and_left_out_if_wanted(t
     other = open_source([str(path)], skip_duplicates=True)
     assert pl.concat(other.texts()).to_list() == [long, short, short, "Another five words are here."]
     assert other.fingerprint() != source.fingerprint()
+
+
+def test_repeated_reviews_are_counted_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aspectra.text.rows.MOST_TEXTS", 500)
+    texts = pl.Series([f"Review {number // 2} has five words" for number in range(20_000)])
+    about, each = Repeats(), Repeats(each=True)
+    for start in range(0, len(texts), 1000):
+        about.find(texts[start : start + 1000])
+        each.find(texts[start : start + 1000])
+    assert each.repeated == 10_000
+    assert about.repeated == pytest.approx(10_000, rel=0.2)
+    assert sum(map(len, about.seen)) <= 500
+    assert about.summary(False)[0].startswith("About ")

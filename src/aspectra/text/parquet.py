@@ -18,6 +18,8 @@ from aspectra.text.rows import is_gzip
 
 Placed = tuple[Sequence[int], pl.DataFrame, int]
 """The numbers of rows, the rows, and how many bytes of the file were read."""
+BUFFER = 2**20
+"""Bytes of a column that are read at once, not all that a part of the file has."""
 
 
 def parquet_frames(path: Path, size: int) -> Iterator[Placed]:
@@ -29,7 +31,7 @@ def parquet_frames(path: Path, size: int) -> Iterator[Placed]:
         raise InputError(f"{path}: Parquet files are not read through gzip. Unpack it first: gunzip {path}")
     first = 1
     try:
-        file = arrow.parquet.ParquetFile(path)
+        file = arrow.parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
         twice = [name for name, count in Counter(file.schema_arrow.names).items() if count > 1]
         if twice:
             raise InputError(f"{path} has the column {twice[0]!r} twice. Rename one of them.")
@@ -40,6 +42,7 @@ def parquet_frames(path: Path, size: int) -> Iterator[Placed]:
             numbers = range(first, first + len(frame))
             first += len(frame)
             yield numbers, frame, path.stat().st_size * (first - 1) // max(1, file.metadata.num_rows)
+            arrow.default_memory_pool().release_unused()  # else memory grows with the file
     except arrow.ArrowNotImplementedError as error:
         raise InputError(
             f"{path} has a column of a type that cannot be read ({error}). Write that column as text."

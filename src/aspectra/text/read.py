@@ -75,7 +75,7 @@ class Source:
     def batches(self, size: int = BATCH) -> Iterator[pl.DataFrame]:
         """Yield frames of at most `size` rows, all with text; `skipped` and `repeats` start anew."""
         self.skipped.rows.clear()
-        self.repeats = Repeats()
+        self.repeats = Repeats(self.skip_duplicates)
         some, before = False, 0
         total = sum(path.stat().st_size for path in self.paths)
         for path in self.paths:

@@ -30,6 +30,8 @@ TEXT_NAMES = (
 )  # fmt: skip
 """Names of text columns, likeliest first; compared without case, spaces and punctuation."""
 WORTH_TELLING = 0.01
+MOST_TEXTS = 500_000
+"""So many texts are remembered to count repeated ones."""
 Lines = Iterator[str]
 
 
@@ -53,26 +55,32 @@ class Skipped:
 
 @dataclass
 class Repeats:
-    """Counts reviews of FEWEST_WORDS words or more whose text an earlier review has, too."""
+    """Counts reviews of FEWEST_WORDS words or more whose text an earlier review has, too.
 
+    Unless each must be found, a part of many texts is counted, chosen by their hashes: memory stays small.
+    """
+
+    each: bool = False
+    one_in: int = 1
+    """One in so many texts is counted."""
     reviews: int = 0
     repeated: int = 0
     seen: list[np.ndarray] = field(default_factory=list, repr=False)
     """Sorted hashes of the texts so far, 8 bytes each, in arrays of which each is over twice the next."""
 
     def find(self, texts: pl.Series) -> pl.Series:
-        """Tell which of the next reviews repeat an earlier one."""
+        """Tell which of the next reviews repeat an earlier one, of those that are counted."""
         texts = texts.str.strip_chars()
         hashes = texts.hash()
         before = np.zeros(len(texts), dtype=bool)
         for earlier in self.seen:
             places = np.searchsorted(earlier, hashes.to_numpy())
             before |= earlier[np.minimum(places, len(earlier) - 1)] == hashes.to_numpy()
-        long = texts.str.count_matches(r"\S+") >= FEWEST_WORDS
-        found = long & (pl.Series(before) | ~hashes.is_first_distinct())
-        self.remember(hashes.filter(long & ~found).sort().to_numpy())
+        counted = (texts.str.count_matches(r"\S+") >= FEWEST_WORDS) & (hashes % self.one_in == 0)
+        found = counted & (pl.Series(before) | ~hashes.is_first_distinct())
         self.reviews += len(texts)
-        self.repeated += int(found.sum())
+        self.repeated += int(found.sum()) * self.one_in
+        self.remember(hashes.filter(counted & ~found).sort().to_numpy())
         return found
 
     def remember(self, hashes: np.ndarray) -> None:
@@ -80,13 +88,20 @@ class Repeats:
             hashes = np.sort(np.concatenate([self.seen.pop(), hashes]), kind="stable")  # merges sorted arrays
         if len(hashes):
             self.seen.append(hashes)
+        while not self.each and sum(map(len, self.seen)) > MOST_TEXTS:
+            self.one_in *= 2
+            kept = (one[one % np.uint64(self.one_in) == 0] for one in self.seen)
+            self.seen = [one for one in kept if len(one)]
 
     def summary(self, skipped: bool) -> list[str]:
         """Return a line on repeated reviews, if they were left out or are enough to change shares."""
         if not self.repeated or (not skipped and self.repeated < WORTH_TELLING * self.reviews):
             return []
         end = "left out" if skipped else "--skip-duplicates leaves them out"
-        return [f"{self.repeated:,} of {self.reviews:,} reviews have the text of an earlier one: {end}."]
+        about = "About " if self.one_in > 1 else ""
+        return [
+            f"{about}{self.repeated:,} of {self.reviews:,} reviews have the text of an earlier one: {end}."
+        ]
 
 
 def kind(path: Path) -> str:

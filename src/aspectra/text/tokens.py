@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import polars as pl
 
 from aspectra.errors import ConfigError
+
+if TYPE_CHECKING:
+    from simplemma import Lemmatizer
 
 TOKEN = r"\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'\p{L}+)*"
 """A number with its decimals, or a word with its apostrophes."""
@@ -168,6 +171,14 @@ def lemmas(types: Iterable[str], language: str) -> list[str | None]:
     return [lemma(word, language, stops) for word in types]
 
 
+@lru_cache
+def lemmatiser() -> Lemmatizer:
+    """Return the lemmatiser, without a memory of its own: who asks often remembers the answers."""
+    from simplemma import Lemmatizer
+
+    return Lemmatizer(cache_max_size=0)
+
+
 def lemma(word: str, language: str, stops: frozenset[str]) -> str | None:
     """Return the lemma of one lower-case word form, or None."""
     import simplemma
@@ -184,11 +195,11 @@ def lemma(word: str, language: str, stops: frozenset[str]) -> str | None:
         elif word[0].isdigit():
             found = word
         else:
-            found = simplemma.lemmatize(word, lang="en").lower()
+            found = lemmatiser().lemmatize(word, "en").lower()
             if found == word and plural(word) and not simplemma.is_known(word, lang="en"):
                 found = word[:-1]
     else:
-        found = word if word[0].isdigit() else simplemma.lemmatize(word, lang=language).lower()
+        found = word if word[0].isdigit() else lemmatiser().lemmatize(word, language).lower()
     return None if found in stops else found
 
 
