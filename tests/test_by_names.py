@@ -175,6 +175,21 @@ def test_a_name_counts_alone_if_more_is_said_and_the_reviews_use_it(words: Names
     assert words.reader.aspect(Aspect("Price")).alone is None
 
 
+def test_a_segment_with_a_given_word_says_more_the_rarer_the_word_is(words: NamesSample) -> None:
+    texts = [*["the lid is loose"] * 10, *["the taste is weak"] * 990]
+    told = NamesSample(words.reader, texts, words.features)
+    np.testing.assert_allclose(told.having(["lid"]), np.arange(1000) < 10)
+    assert not told.having(["taste", "no such word"]).any()  # nearly all segments have it
+    both = NamesSample(
+        words.reader, ["a lid", "the taste", "a lid with taste", *["a pump"] * 97], words.features
+    )
+    assert both.having(["lid taste"]).nonzero()[0].tolist() == [2]
+    found = both.evidence(Aspect("Price", words=("lid",)))
+    assert found.has_word is not None
+    assert found.has_word.nonzero()[0].tolist() == [0, 2]
+    assert both.evidence(Aspect("Price")).has_word is None
+
+
 def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample) -> None:
     told = NamesSample(words.reader, words.texts, words.features, lambda word: word == "submarine")
     known, notes = spoken_of(named("Submarine"), told)

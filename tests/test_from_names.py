@@ -20,7 +20,7 @@ from aspectra.rundir import ASPECTS, INPUTS, STUDENT, write_json
 from aspectra.scores import Gold
 from aspectra.student.card import Card
 from aspectra.student.distill import joined
-from aspectra.student.from_names import decided, labelled_segments, train_linear
+from aspectra.student.from_names import decided, labelled_segments, train_linear, with_keywords
 from aspectra.student.linear import LinearStudent
 from aspectra.topicmap.aspects import Aspect
 
@@ -100,6 +100,20 @@ def test_labelled_segments_that_made_the_map_count_as_they_are(linear_run: Path,
     totals = [sum((name in said) / len(said) for said in known.aspects) for name in LINEAR_ASPECTS]
     np.testing.assert_allclose(counts.sum(0), totals, atol=0.1)
     assert decided(by_dev, names) == {}
+
+
+def test_keywords_of_a_topic_are_words_of_the_aspect_that_most_of_its_labels_have(linear_run: Path) -> None:
+    topic_map = Fitted.load(linear_run).the_map()
+    aspects = [Aspect("Taste", words=("crema",)), Aspect("Noise")]
+    counts = np.zeros((len(topic_map.choices), 3))  # the last is General
+    counts[0] = [0, 6, 3]
+    counts[1] = [0, 3, 0]  # too few
+    counts[2] = [4, 1, 6]  # most are General's
+    counts[3] = [3, 0, 1]
+    taste, noise = with_keywords(aspects, topic_map, counts)
+    assert noise.words == topic_map.choices[0].keywords[:2]
+    assert taste.words == ("crema", *topic_map.choices[3].keywords[:2])
+    assert with_keywords(aspects, topic_map, None) == aspects
 
 
 def test_without_general_in_the_map_it_is_never_answered(

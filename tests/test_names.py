@@ -1,5 +1,6 @@
 """Learning from names, on planted segments."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,
     Learned,
+    first_opinion,
     learn_from_names,
     map_topics,
     own_topics,
@@ -67,6 +69,19 @@ def test_a_name_counts_beside_words_that_tell_nothing() -> None:
         answers = learn_from_names(segments, evidence, general).probabilities(segments).argmax(1)
         right.append((answers == truth)[truth < 2].mean())
     assert right[0] < 0.7 < 0.8 < right[1]
+
+
+def test_a_segment_with_a_given_word_speaks_more_of_its_aspect() -> None:
+    segments, _ = plant()
+    general = GeneralEvidence(DIRECTIONS[[2]], DIRECTIONS[[2]], DIRECTIONS[[9]])
+    sound, image = (
+        AspectEvidence(name, DIRECTIONS[[place]]) for place, name in enumerate(("Sound", "Image"))
+    )
+    before = first_opinion(segments, [sound, image], general)
+    half = replace(sound, has_word=(np.arange(N) % 2).astype(float))
+    after = first_opinion(segments, [half, image], general)
+    assert (after[1::2, 0] > before[1::2, 0]).all()
+    np.testing.assert_array_equal(after[::2], before[::2])
 
 
 def test_topics_speak_of_what_their_segments_speak_of() -> None:

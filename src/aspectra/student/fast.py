@@ -96,10 +96,9 @@ class FastStudent:
 
 def answer(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     """Return probabilities, N×A, for features N×F, as LinearHead does, and for what words lean to."""
-    result = before_labels(flat, leaning, head)
-    if "correction" in head:
-        scores = flat @ head["correction"] + head["correction_bias"]
-        result = softmax(head["power"] * logs(result) + scores)
+    result = learnt_answer(flat, head)
+    if leaning.shape[1]:
+        result = normalise(result * np.exp(leaning))
     nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
     kept = normalise(np.hstack([result, nothing])[:, head["kept"]])
     return soften(kept, number(head, "temperature"), number(head, "lead"))
@@ -110,15 +109,23 @@ def number(head: dict[str, np.ndarray], name: str) -> float:
     return float(np.ravel(head.get(name, 1.0))[0])
 
 
-def before_labels(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the answers without what labels add, N×A, in the order in which aspects were learnt."""
+def learnt_answer(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the models' answers, N×A, in the order in which aspects were learnt."""
+    result = before_labels(flat, head)
+    if "correction" not in head:
+        return result
+    return softmax(head["power"] * logs(result) + flat @ head["correction"] + head["correction_bias"])
+
+
+def before_labels(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the same without what labels add."""
     share = softmax(flat @ head["general"] + head["general_bias"])
     aspect = softmax(flat @ head["specific"] + head["specific_bias"])
     result = np.column_stack([share[:, :-1].sum(1, keepdims=True) * aspect, share[:, -1:]])
-    if "topics_say" in head:
-        beta = flat[:, -len(head["topics_say"]) :] ** 2
-        result = heard(result, beta, head["topics_say"], head["topics_power"])
-    return normalise(result * np.exp(leaning)) if leaning.shape[1] else result
+    if "topics_say" not in head:
+        return result
+    beta = flat[:, -len(head["topics_say"]) :] ** 2
+    return heard(result, beta, head["topics_say"], head["topics_power"])
 
 
 def load_fast(folder: Path, fitted: Fitted) -> FastStudent:

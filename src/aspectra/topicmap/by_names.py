@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from aspectra.config import GENERAL
-from aspectra.corpus import Corpus
+from aspectra.corpus import Corpus, Ragged
 from aspectra.errors import InputError, NotInstalledError
 from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.gaussians import Features, normalise, unit
+from aspectra.topicmap.gaussians import TINY, Features, normalise, unit
 from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,
@@ -49,6 +50,9 @@ LEAST = 0.1
 """A smaller weight is left out."""
 SMOOTHING = 3
 """So many average segments are added to each topic's."""
+RARE, COMMON = 0.01, 0.2
+"""A given word that at most the first share of the segments have says all of its aspect that a word can say;
+one that the second share have says nothing: "good", "place"."""
 FEW = 10
 """A topic with fewer segments than this in the sample is never clear."""
 N_NEAREST = 3
@@ -75,6 +79,33 @@ class NamesSample:
     def topic(self) -> np.ndarray:
         """The most probable topic of each segment, N."""
         return np.asarray(self.features.beta.argmax(1))
+
+    @cached_property
+    def tokens(self) -> Ragged:
+        """The known words of each segment."""
+        return self.reader.vocabulary.encode(pl.Series(self.texts, dtype=pl.String))
+
+    def evidence(self, aspect: Aspect) -> AspectEvidence:
+        """Read what is said of an aspect, and which segments have a word that was given for it."""
+        read = self.reader.aspect(aspect)
+        if not aspect.words:
+            return read
+        found = self.having(aspect.words)
+        return replace(read, has_word=found, alone=read.alone and replace(read.alone, has_word=found))
+
+    def having(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return for each segment how much it says that it has one of these words or phrases, 0 to 1."""
+        result = np.zeros(len(self.texts))
+        rows = np.repeat(np.arange(len(self.texts)), self.tokens.lengths)
+        asked = self.reader.vocabulary.encode(pl.Series(phrases, dtype=pl.String))
+        for ids in np.split(asked.ids, asked.offsets[1:-1]):
+            has = np.full(len(result), len(ids) > 0)
+            for number in ids:
+                has &= np.bincount(rows[self.tokens.ids == number], minlength=len(result)) > 0
+            share = max(float(has.mean()), TINY)
+            weight = np.log(COMMON / share) / np.log(COMMON / RARE)
+            result = np.maximum(result, has * np.clip(weight, 0, 1))
+        return result
 
     def embedded(self, words: Sequence[str]) -> np.ndarray:
         """Return words as the encoder sees them, unit length, n×D; each is encoded once."""
@@ -155,7 +186,7 @@ def suggest_by_names(
     specific, unknown = spoken_of(aspects, sample)
     if not specific:
         raise InputError(" ".join(unknown) or f"Give at least one aspect besides {GENERAL}.")
-    evidence = [sample.reader.aspect(aspect) for aspect in specific]
+    evidence = [sample.evidence(aspect) for aspect in specific]
     general = sample.reader.general(sample.texts, specific)
     names = [*(aspect.name for aspect in specific), GENERAL]
     decided = {

@@ -29,6 +29,7 @@ OWN: tuple[System, ...] = (
     LinearSystem(),
     LinearSystem("names-fast", "aspectra, fast", fast=True),
     LinearSystem("seeds", supervision=SEED_WORDS),
+    LinearSystem("seeds-fast", "aspectra, fast", supervision=SEED_WORDS, fast=True),
     KMeansTopics(),
     LdaTopics(),
     TeacherSystem(),

@@ -43,7 +43,7 @@ class NamesModel:
             fitted, encoder = map_by_names(task), KeptEncoder.of(config.encoder, task)
             sample = fitted.names_sample(encoder, n=config.n_segments)
             wanted, _ = learnable(aspects_of(task, NAMES), sample, fitted.the_map(), None)
-            evidence = [sample.reader.aspect(aspect) for aspect in wanted]
+            evidence = [sample.evidence(aspect) for aspect in wanted]
             general = sample.reader.general(sample.texts, wanted)
             learned = learn_from_names(sample.features, evidence, general)
             task.shared["names"] = cls(learned, sample.reader, task.aspects)
