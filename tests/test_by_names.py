@@ -21,6 +21,7 @@ from aspectra.topicmap.by_names import (
     is_clear,
     is_known,
     sample_rows,
+    short_rows,
     spoken_of,
     suggest_by_names,
     suggest_topic,
@@ -104,6 +105,17 @@ def test_the_sample_is_the_same_again_and_a_larger_one_starts_with_it(detector: 
     small, large = (sample_rows(detector.corpus_, 3, 0, n) for n in (50, 100))
     assert large[:50].tolist() == small.tolist()
     assert len(set(large.tolist())) == 100
+
+
+def test_short_segments_are_as_many_as_in_the_reviews(detector: AspectDetector) -> None:
+    corpus = detector.corpus_
+    lengths, junk = corpus.tokens.lengths, corpus.segments["junk"].to_numpy()
+    rows = short_rows(corpus, 3, 0, 10**6)
+    assert set(rows) == set(np.flatnonzero((lengths < 3) & ~junk))
+    few = short_rows(corpus, 3, 0, 100)
+    assert len(few) == min(50, 100 * len(rows) // len(corpus.trainable(3)))
+    assert set(few) <= set(rows)
+    assert len(short_rows(corpus, 10**6, 0, 100)) == 0  # nothing to stand beside
 
 
 def test_what_the_encoder_makes_of_texts_is_kept_in_the_run(

@@ -23,7 +23,7 @@ from aspectra.labelling.labeller import FastLabeller, StudentLabeller, choose_mo
 from aspectra.sample import Sample
 from aspectra.scores import Gold, gold_matrix
 from aspectra.student.distill import distill, train_student
-from aspectra.student.from_names import learn_fast
+from aspectra.student.teach_fast import teach_fast
 
 FAST = f"{rundir.STUDENT}/{rundir.FAST}"
 STRANGE = ["", "   ", "zzgrbl qqx", "!!!", "great " * 10_000, "The motor is loud."]
@@ -63,8 +63,22 @@ def test_it_learns_from_labels_as_it_reads_them(copied: Path, sample: Sample) ->
     card = load_run(copied, "encoder").card
     student = train_student(Fitted.load(copied), card.config, copied / rundir.STUDENT, labels)
     gold_rows = gold_matrix(labels.aspects, student.card.aspects)
-    before, after = (learn_fast(student, told).probabilities(labels.texts) for told in (None, labels))
+    before, after = (teach_fast(student, told).probabilities(labels.texts) for told in (None, labels))
     assert np.log(after[gold_rows]).mean() > np.log(before[gold_rows]).mean()
+
+
+def test_labels_tell_how_sure_it_may_be(copied: Path, sample: Sample) -> None:
+    gold = sample.gold.filter(pl.col("aspects").list.first().is_in(LINEAR_ASPECTS)).head(120)
+    rng, texts = np.random.default_rng(0), tuple(gold["text"])
+    right = tuple(frozenset(row[:1]) for row in gold["aspects"])
+    random = tuple(frozenset([one]) for one in rng.choice(LINEAR_ASPECTS, len(texts)))
+    fitted, config = Fitted.load(copied), load_run(copied, "encoder").card.config
+    sure = []
+    for aspects in (right, random):
+        labels = Gold(texts, aspects)
+        student = train_student(fitted, config, copied / rundir.STUDENT, labels)
+        sure.append(teach_fast(student, labels).probabilities(texts).max(1).mean())
+    assert sure[0] > sure[1] + 0.2
 
 
 def test_it_is_as_sure_of_its_answers_as_the_student(fast: FastLabeller, linear_run: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aspectra.student.phrases import LEANING_PRIOR, LENGTH, LONGEST, Phrases, frequent, learn_phrases
+from aspectra.student.phrases import LEANING_PRIOR, LENGTH, LONGEST, Phrases, frequent, learn_phrases, regress
 from aspectra.text.tokens import extract
 
 WORDS = ("not", "good", "very", "sound")
@@ -103,3 +103,13 @@ def test_phrases_of_older_versions_lean_nowhere(phrases: Phrases) -> None:
     phrases.check()
     with pytest.raises(ValueError, match="not 6 rows"):
         replace(phrases, vectors=phrases.vectors[:, :2]).check()
+
+
+def test_a_row_of_weight_two_counts_as_two_rows() -> None:
+    rng = np.random.default_rng(2)
+    inputs, targets = rng.normal(size=(30, 4)), rng.normal(size=(30, 2))
+    twice = np.arange(30) < 10
+    weighted = regress(inputs, targets, 1.0 + twice)
+    repeated = regress(np.vstack([inputs, inputs[twice]]), np.vstack([targets, targets[twice]]))
+    for one, other in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(one, other)

@@ -32,7 +32,7 @@ from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, l
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
-from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows
+from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows, short_rows
 from aspectra.topicmap.reader import Embed, Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
@@ -117,6 +117,11 @@ class Fitted:
         texts = self.corpus.segments["text"].gather(rows).to_list()
         means = self.encoded(encoder, texts, progress) if encoder else None
         return read_sample(self.reader(encoder), texts, encoder, means)
+
+    def short_segments(self, n: int) -> list[str]:
+        """Return segments too short to be in `names_sample`: as many beside n of it as the reviews have."""
+        rows = short_rows(self.corpus, self.config.min_tokens, self.config.seed, n)
+        return list(self.corpus.segments["text"].gather(rows))
 
     def encoded(self, encoder: Encoder, texts: Sequence[str], progress: StageProgress = unseen) -> np.ndarray:
         """Return the encoder's means of texts, N×De; they are kept in the run, so that it reads them once."""

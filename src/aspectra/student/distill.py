@@ -18,10 +18,11 @@ from aspectra.rundir import RunDir
 from aspectra.scores import Gold, read_gold
 from aspectra.sentiment.model import SentimentModel
 from aspectra.sentiment.rated import RatedReviews, load_rated
-from aspectra.student.from_names import learn_fast, train_linear
+from aspectra.student.from_names import train_linear
 from aspectra.student.linear import LinearStudent
 from aspectra.student.paper.from_teacher import train_attention
 from aspectra.student.paper.model import Student
+from aspectra.student.teach_fast import teach_fast
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.reader import Embed, ReadOnce
 
@@ -51,7 +52,7 @@ def distill(
         if isinstance(student, LinearStudent):
             encoder = student.encoder  # fast student and sentiment ask it for much the same texts
             embed = ReadOnce(partial(fitted.encoded, encoder)) if encoder else None
-            fast = learn_fast(student, joined(told, judged), progress_of("fast", progress), embed)
+            fast = teach_fast(student, joined(told, judged), progress_of("fast", progress), embed)
             felt = refine_sentiment(fitted, rated, student, embed, progress)
         home.mkdir(exist_ok=True)
         with disk.locked(home, "distill"):  # who loads it waits for all of its files

@@ -6,24 +6,20 @@ A sample of unlabelled segments is read once (words, β, the encoder's mean stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from aspectra import rundir
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
-from aspectra.progress import Progress, StageProgress, progress_of, quiet, unseen
+from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card
-from aspectra.student.fast import FastStudent, answer, before_labels, learnt_answer, number
 from aspectra.student.linear import LinearHead, LinearStudent
-from aspectra.student.phrases import LEANING_BESIDE_LABELS, NO_PHRASES, learn_phrases
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
 from aspectra.topicmap.calibrate import (
@@ -31,18 +27,15 @@ from aspectra.topicmap.calibrate import (
     label_calibration,
     label_threshold,
     soften,
-    temperature_for,
 )
-from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
+from aspectra.topicmap.gaussians import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
-from aspectra.topicmap.reader import Embed
 from aspectra.topicmap.topicmap import TopicMap
 
 FOLDS = 5
 KEYWORDS, FEWEST, MAJORITY = 2, 4, 0.5
 """So many keywords of a topic are words of an aspect if the topic has at least so many labelled segments and
 at least this share of them is the aspect's. That gains 0.8 / 1.1 on five dev sets; 3 keywords gain less."""
-MODELS = {"general", "specific", "correction"}
 SCORES = ("f1_micro", "f1_macro", "f1_weighted")
 
 
@@ -85,66 +78,6 @@ def train_linear(
         **facts,
     )
     return LinearStudent(fitted, encoder, LinearHead.of(learned, card.aspects, temperature, lead), card)
-
-
-def learn_fast(
-    student: LinearStudent,
-    labels: Gold | None = None,
-    progress: StageProgress = unseen,
-    embed: Embed | None = None,
-) -> FastStudent:
-    """Make the fast form of a student, from the segments that it learnt from and the words of all reviews.
-
-    Half of what labels add is learnt anew: from the labels as the fast student reads them. `embed` encodes
-    the words, by default the student's encoder.
-    """
-    fitted, encoder = student.fitted, student.encoder
-    head = {name: array.numpy() for name, array in student.head.state_dict().items()}
-    if encoder is None:
-        return FastStudent(fitted, student.card, NO_PHRASES, head)
-    sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
-    states = unit(unit(np.asarray(sample.features.encoder)) - head.pop("origin"))
-    embed = partial(embed or partial(fitted.encoded, encoder), progress=progress)
-    reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
-    phrases, components = learn_phrases(reviews, sample.texts, states, embed)
-    seen = np.hstack([states, sample.features.words, np.sqrt(sample.features.beta)])
-    weight = LEANING_BESIDE_LABELS if "correction" in head else 1.0
-    phrases = phrases.leaning(sample.texts, learnt_answer(seen, head), weight)
-    sure = float(answer(seen, np.zeros((len(seen), 0)), head).max(1).mean())
-    for name in MODELS & head.keys():  # what they multiply states with now multiplies the states' components
-        head[name] = np.vstack([components.T @ head[name][: len(components)], head[name][len(components) :]])
-    fast = FastStudent(fitted, student.card, phrases, head)
-    if labels is not None:
-        own = own_correction(fast, labels, Space.of(sample.features), components)
-        head |= {name: ((head[name] + own[name]) / 2).astype(head[name].dtype) for name in own}
-    head["temperature"] = as_sure(fast, sample.texts, sure)
-    return fast
-
-
-def as_sure(fast: FastStudent, texts: Sequence[str], sure: float) -> np.ndarray:
-    """Return the temperature at which a fast student is as sure of its answers to texts as the student is."""
-    plain = {name: array for name, array in fast.head.items() if name not in ("temperature", "lead")}
-    found = temperature_for(answer(*fast.read(texts), plain), sure, number(fast.head, "lead"))
-    return np.array(found, np.float32)
-
-
-def own_correction(
-    fast: FastStudent, labels: Gold, space: Space, components: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Learn from labels what a fast student's own features warrant; the parts are named as in its head.
-
-    `space` is the student's, and `components` (De×C) are those of the encoder's states that it has.
-    """
-    (flat, _), width = fast.read(labels.texts), components.shape[1]
-    answers = before_labels(flat, fast.head)
-    targets = np.zeros((len(flat), answers.shape[1] + 1))  # the last is for aspects that were not learnt
-    targets[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
-    whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
-    found = learn_correction(answers, space.places(whole), normalise(targets[:, :-1]))
-    linear = space.unfold(found.linear)
-    size = len(components)
-    weights = np.vstack([components.T @ linear.weights[:size], linear.weights[size:]])
-    return {"correction": weights, "correction_bias": linear.bias, "power": np.asarray(found.power)}
 
 
 def learnable(
@@ -209,15 +142,20 @@ def learn_labels(
     judged = None
     if len(gold) >= FOLDS:
         held_out = np.zeros_like(targets)
-        folds = np.random.default_rng(card.config.seed).permutation(len(gold)) % FOLDS
-        for fold in range(FOLDS):
-            seen, rest = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        for seen, rest in folds(len(gold), card.config.seed):
             fitted = learned.with_labels(segments.select(seen), targets[seen])
             held_out[rest] = fitted.probabilities(segments.select(rest))
         given = {"estimate": held_out, "without_labels": learned.probabilities(segments)}
         facts |= {name: scores(gold, one, learned.aspects, card.aspects) for name, one in given.items()}
         judged = answered(held_out, learned.aspects, card.aspects), gold
     return learned.with_labels(segments, targets), judged, facts
+
+
+def folds(n: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Cut n labelled segments in parts; yield those to learn from and those held out, in turn."""
+    part = np.random.default_rng(seed).permutation(n) % FOLDS
+    for fold in range(FOLDS):
+        yield np.flatnonzero(part != fold), np.flatnonzero(part == fold)
 
 
 def scores(

@@ -37,6 +37,9 @@ RIDGE, OWN_RIDGE = 0.003, 0.2
 PAIR_WEIGHT = 0.5
 """Pairs are corrected less than words: most of them are rare."""
 STEPS = 12
+LENGTH_POWER = 0.5
+"""A segment of more words counts more, by this power. In a short one each word is a larger part of the mean:
+short segments would decide what words mean in long ones, and Citysearch, whole sentences, lose 1.0 on dev."""
 LEANING_PRIOR = 10.0
 """A word leans as the segments with it do, and so many that are like all others. On five dev sets 3 to 20 do
 as well; the sum of leanings is divided by the root of their number: words of a segment say much the same."""
@@ -139,7 +142,8 @@ def learn_phrases(
 
     known = frequent(reviews)
     words, pairs = known.find(extract(pl.Series(texts, dtype=pl.String)))
-    share = 1 / np.maximum(words.lengths, 1).astype(np.float32)
+    lengths = np.maximum(words.lengths, 1).astype(np.float32)
+    share, weight = 1 / lengths, lengths**LENGTH_POWER / np.mean(lengths**LENGTH_POWER)
     n_words, size = len(known.types), len(known.types) + len(known.pairs)
     counts = [
         csr_matrix((np.repeat(share, one.lengths), one.ids, one.offsets), (len(words), size))
@@ -150,12 +154,15 @@ def learn_phrases(
     components = principal(states)
     targets = states @ components
     alone, beyond = counts[0][:, :n_words] @ meanings[:n_words], counts[1] @ meanings
-    matrix, start = regress(np.hstack([alone, beyond]), targets)
+    matrix, start = regress(np.hstack([alone, beyond]), targets, weight)
     width = meanings.shape[1]
     vectors = np.vstack([meanings[:n_words] @ matrix[:width], meanings[n_words:] @ matrix[width:]])
-    weights = np.where(np.arange(size) < n_words, 1, PAIR_WEIGHT).astype(np.float32)
-    left = targets - seen @ vectors - start
-    vectors += weights[:, None] * corrections(seen.multiply(weights).tocsr(), left.astype(np.float32))
+    held = np.where(np.arange(size) < n_words, 1, PAIR_WEIGHT).astype(np.float32)
+    root = np.sqrt(weight)[:, None]
+    left = root * (targets - seen @ vectors - start)
+    vectors += held[:, None] * corrections(
+        seen.multiply(held).multiply(root).tocsr(), left.astype(np.float32)
+    )
     return replace(known, vectors=vectors.astype(np.float32), start=start.astype(np.float32)), components
 
 
@@ -194,13 +201,16 @@ def principal(states: np.ndarray) -> np.ndarray:
     return np.asarray(vectors[:, ::-1][:, :WIDTH], dtype=np.float32)
 
 
-def regress(inputs: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return matrix and start of a ridge regression."""
-    middle, mean = inputs.mean(0), targets.mean(0)
+def regress(
+    inputs: np.ndarray, targets: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return matrix and start of a ridge regression; rows may have weights."""
+    middle, mean = np.average(inputs, 0, weight), np.average(targets, 0, weight)
     centred = inputs - middle
-    squares = centred.T @ centred
+    weighted = centred if weight is None else centred * weight[:, None]
+    squares = weighted.T @ centred
     held = RIDGE * max(np.trace(squares), 1e-9) / len(squares) * np.eye(len(squares), dtype=np.float32)
-    matrix = np.linalg.solve(squares + held, centred.T @ (targets - mean))
+    matrix = np.linalg.solve(squares + held, weighted.T @ (targets - mean))
     return matrix, mean - middle @ matrix
 
 

@@ -129,6 +129,18 @@ def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> 
     return np.random.default_rng(seed).permutation(rows)[:n]
 
 
+def short_rows(corpus: Corpus, min_tokens: int, seed: int, n: int) -> np.ndarray:
+    """Return rows of segments too short to learn aspects from, in random order.
+
+    Beside a sample of n there are as many as in all reviews, at most half of n.
+    """
+    short = (corpus.tokens.lengths < min_tokens) & ~corpus.segments["junk"].to_numpy()
+    trained = len(corpus.trainable(min_tokens))
+    rows = np.flatnonzero(short)
+    most = min(n // 2, int(min(n, trained) * len(rows) / max(trained, 1)))
+    return np.random.default_rng(seed).permutation(rows)[:most]
+
+
 def read_sample(
     reader: Reader, texts: Sequence[str], encoder: Encoder | None, means: np.ndarray | None
 ) -> NamesSample:

@@ -38,6 +38,12 @@ class Features:
         encoder = None if self.encoder is None else self.encoder[rows]
         return Features(self.words[rows], self.beta[rows], encoder)
 
+    def and_then(self, more: Features) -> Features:
+        """Return these segments and more."""
+        read = [one.encoder for one in (self, more) if one.encoder is not None]
+        words, beta = np.vstack([self.words, more.words]), np.vstack([self.beta, more.beta])
+        return Features(words, beta, np.vstack(read) if read else None)
+
 
 @dataclass(frozen=True)
 class Space:

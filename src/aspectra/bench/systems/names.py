@@ -24,8 +24,8 @@ from aspectra.progress import StageProgress
 from aspectra.rundir import RunDir
 from aspectra.student.distill import train_student
 from aspectra.student.fast import FastStudent
-from aspectra.student.from_names import learn_fast
 from aspectra.student.linear import LinearStudent
+from aspectra.student.teach_fast import teach_fast
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gaussians import unit
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
@@ -130,7 +130,7 @@ class LinearSystem:
             "several_from": student.card.several_from,
         }
         if self.fast:
-            return Frozen(answers_of(learn_fast(student, labels), task), facts)
+            return Frozen(answers_of(teach_fast(student, labels), task), facts)
         if student.encoder:
             student = replace(student, encoder=KeptEncoder.of(config.encoder, task))
         return Frozen(answers_of(student, task), facts)

@@ -1,0 +1,158 @@
+"""Making the fast student: a student, the segments that it learnt from, and labels if given → a FastStudent.
+
+Vectors of words and pairs come near to the encoder's states (phrases.py), which the student's models answer
+from. Half of what labels add is learnt anew, from the labels as the fast student reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from aspectra.encoder.features import part_of
+from aspectra.progress import StageProgress, unseen
+from aspectra.scores import Gold, gold_matrix
+from aspectra.student.fast import FastStudent, answer, before_labels, learnt_answer, number
+from aspectra.student.from_names import FOLDS, folds
+from aspectra.student.linear import LinearStudent
+from aspectra.student.phrases import LEANING_BESIDE_LABELS, NO_PHRASES, learn_phrases
+from aspectra.topicmap.by_names import NamesSample
+from aspectra.topicmap.calibrate import corpus_temperature, label_calibration, temperature_for
+from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
+from aspectra.topicmap.reader import Embed
+
+SHORT_SHARE = 0.3
+"""So much of the encoder's work for a fast student are the short segments, about."""
+MODELS = {"general", "specific", "correction"}
+Head = dict[str, np.ndarray]
+
+
+def teach_fast(
+    student: LinearStudent,
+    labels: Gold | None = None,
+    progress: StageProgress = unseen,
+    embed: Embed | None = None,
+) -> FastStudent:
+    """Make the fast form of a student. `embed` encodes texts, by default with the student's encoder.
+
+    Short segments, which the student did not learn from, teach its words, too: it will label them.
+    """
+    fitted, encoder = student.fitted, student.encoder
+    head = {name: array.numpy() for name, array in student.head.state_dict().items()}
+    if encoder is None:
+        return FastStudent(fitted, student.card, NO_PHRASES, head)
+    origin, embed = head.pop("origin"), embed or partial(fitted.encoded, encoder)
+    sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
+    texts, features = with_short(student, sample, partial(embed, progress=part_of(progress, 0, SHORT_SHARE)))
+    seen = flat_features(features, origin)
+    reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
+    rest = partial(embed, progress=part_of(progress, SHORT_SHARE, 1 - SHORT_SHARE))
+    phrases, components = learn_phrases(reviews, texts, seen[:, : len(origin)], rest)
+    weight = LEANING_BESIDE_LABELS if "correction" in head else 1.0
+    phrases = phrases.leaning(texts, learnt_answer(seen, head), weight)
+    sure = float(answer(seen, np.zeros((len(seen), 0)), head).max(1).mean())
+    fast = FastStudent(fitted, student.card, phrases, projected(head, components))
+    if labels is None:
+        fast.head["temperature"] = as_sure(fast, texts, sure)
+        return fast
+    read = flat_features(sample.reader.features(labels.texts, embed(labels.texts)), origin)
+    told = Told.of(fast, labels, Space.of(sample.features), components, before_labels(read, head), read)
+    fast.head.update(told.correction(np.arange(len(read))))
+    if len(read) < FOLDS:
+        fast.head["temperature"] = as_sure(fast, texts, sure)
+    else:
+        fast.head.update(calibrated(fast, told, labels, texts))
+    return fast
+
+
+def with_short(student: LinearStudent, sample: NamesSample, embed: Embed) -> tuple[list[str], Features]:
+    """Return the texts and features of the segments that a student learnt from, and of short ones."""
+    short = student.fitted.short_segments(student.card.config.n_segments)
+    if not short:
+        return list(sample.texts), sample.features
+    return [*sample.texts, *short], sample.features.and_then(sample.reader.features(short, embed(short)))
+
+
+def flat_features(features: Features, origin: np.ndarray) -> np.ndarray:
+    """Return what a student's models see of segments, N×F."""
+    states = unit(unit(np.asarray(features.encoder)) - origin)
+    return np.hstack([states, features.words, np.sqrt(features.beta)])
+
+
+def projected(head: Head, components: np.ndarray) -> Head:
+    """Return a head whose models multiply the components (De×C) of states in place of the states."""
+    size, names = len(components), MODELS & head.keys()
+    return head | {name: np.vstack([components.T @ head[name][:size], head[name][size:]]) for name in names}
+
+
+def as_sure(fast: FastStudent, texts: Sequence[str], sure: float) -> np.ndarray:
+    """Return the temperature at which a fast student is as sure of its answers to texts as the student is."""
+    found = temperature_for(answer(*fast.read(texts), raw(fast.head)), sure, number(fast.head, "lead"))
+    return np.array(found, np.float32)
+
+
+def raw(head: Head) -> Head:
+    """Return a head without its calibration."""
+    return {name: array for name, array in head.items() if name not in ("temperature", "lead")}
+
+
+@dataclass(frozen=True)
+class Told:
+    """Labelled segments as the student and as its fast form see them: answers before labels, and places."""
+
+    space: Space
+    components: np.ndarray  # De×C
+    views: tuple[tuple[np.ndarray, np.ndarray], ...]
+    targets: np.ndarray  # N×A, in the order in which aspects were learnt
+    flat: np.ndarray  # N×F and N×A: what the fast student reads
+    leaning: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        fast: FastStudent,
+        labels: Gold,
+        space: Space,
+        components: np.ndarray,
+        answers: np.ndarray,
+        read: np.ndarray,
+    ) -> Told:
+        """Read labelled segments; `answers` (before labels) are the student's, who sees them as `read`."""
+        flat, leaning = fast.read(labels.texts)
+        width = components.shape[1]
+        targets = np.zeros((len(flat), answers.shape[1] + 1))  # the last is for aspects that were not learnt
+        targets[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
+        whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
+        views = (
+            (answers, space.places(read)),
+            (before_labels(flat, fast.head), space.places(whole)),
+        )
+        return cls(space, components, views, normalise(targets[:, :-1]), flat, leaning)
+
+    def correction(self, rows: np.ndarray) -> Head:
+        """Return what these rows' labels add, by name: the mean of what both views warrant."""
+        found = [learn_correction(said[rows], at[rows], self.targets[rows]) for said, at in self.views]
+        linear = [self.space.unfold(one.linear) for one in found]
+        parts = {
+            "correction": np.mean([one.weights for one in linear], 0),
+            "correction_bias": np.mean([one.bias for one in linear], 0),
+            "power": np.mean([one.power for one in found]),
+        }
+        return projected(
+            {name: np.asarray(part, np.float32) for name, part in parts.items()}, self.components
+        )
+
+
+def calibrated(fast: FastStudent, told: Told, labels: Gold, texts: Sequence[str]) -> Head:
+    """Return temperature and lead, by its answers to held-out labels; `texts` are unlabelled segments."""
+    gold = gold_matrix(labels.aspects, fast.card.aspects)
+    plain, held_out = raw(fast.head), np.zeros(gold.shape)
+    for seen, rest in folds(len(gold), fast.card.config.seed):
+        held_out[rest] = answer(told.flat[rest], told.leaning[rest], plain | told.correction(seen))
+    without = corpus_temperature(answer(*fast.read(texts), plain))
+    temperature, lead = label_calibration(held_out, gold, without)
+    return {"temperature": np.array(temperature, np.float32), "lead": np.array(lead, np.float32)}
