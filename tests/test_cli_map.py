@@ -158,6 +158,7 @@ def test_labelled_segments_also_say_what_to_expect(
     answer = aspectra("map", own_run, "--dev", sample_files / "dev.jsonl", "--replace")
     assert "Expected on new segments" in answer.out
     assert "f1_macro" in answer.out
+    assert f"Next: aspectra distill {own_run} --labels {sample_files / 'dev.jsonl'}" in answer.err
 
 
 def test_help_shows_the_options_and_the_commands_beside_them(aspectra: Aspectra) -> None:

@@ -1,5 +1,6 @@
 """A linear student from names, a map and labels."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +17,7 @@ from aspectra.config import GENERAL, StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.errors import ConfigError, InputError, NotInstalledError, RunError
 from aspectra.fitting import Fitted
-from aspectra.rundir import ASPECTS, INPUTS, STUDENT, write_json
+from aspectra.rundir import ASPECTS, DEV, INPUTS, STUDENT, write_json
 from aspectra.scores import Gold
 from aspectra.student.card import Card
 from aspectra.student.distill import joined
@@ -182,6 +183,31 @@ def test_labels_may_be_a_file_and_dev_is_the_same(
     )
     assert by_labels.card == by_dev.card
     assert by_labels.card.n_labels > 50
+
+
+def test_what_was_labelled_on_the_page_is_learnt_from_and_told(
+    aspectra: Callable[..., Any], linear_run: Path, encoder_folder: Path, known: Gold, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(linear_run, tmp_path / "run"))
+    rows = [*zip(known.texts[:60], known.aspects, strict=False), ("Nice box.", frozenset(["Packaging"]))]
+    lines = [json.dumps({"text": text, "aspects": [*names], "drawn": "random"}) for text, names in rows]
+    (run / DEV).write_text("\n".join(lines))
+    said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000, "--quiet").err
+    assert "60 labelled segments were given. They were labelled on the mapping page." in said
+    assert "Left out of dev.jsonl, because the map does not have their aspects: 1." in said
+    assert Card.load(run / STUDENT).n_labels == 60
+
+
+def test_a_score_on_what_the_student_learnt_from_is_told(
+    aspectra: Callable[..., Any], linear_run: Path, config: StudentConfig, gold_file: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(linear_run, tmp_path / "run"))
+    package.distill(run, config, labels=gold_file)
+    assert "The student learnt from these segments" in aspectra("evaluate", run, gold_file, "--quiet").err
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(gold_file.read_text().splitlines(keepends=True)[1:]))
+    assert "learnt from these" not in aspectra("evaluate", run, other).err
+    assert "learnt from these" not in aspectra("evaluate", run, gold_file, "--model", "teacher").err
 
 
 def test_segments_given_twice_count_once() -> None:

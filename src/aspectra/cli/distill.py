@@ -31,7 +31,8 @@ def command(
     labels: Annotated[
         Path | None,
         typer.Option(
-            help='JSONL file of labelled segments to learn from, too: {"text": "…", "aspects": ["Image"]}'
+            help='JSONL file of labelled segments to learn from, too: {"text": "…", "aspects": ["Image"]}. '
+            "Without it, those that you labelled on the page, if there are any."
         ),
     ] = None,
     dev: Annotated[
@@ -55,6 +56,10 @@ def command(
         card = distill(run, config, labels, dev, progress).card
     for line in describe(card):
         show.note(line, quiet)
+    if card.n_labels:
+        show.note(card.labels_text(), quiet and card.choice != "page")
+    for line in card.notes:
+        show.note(f"Note: {line}")
     show.note(
         f"The model card is {run / rundir.STUDENT / rundir.CARD}.\nNext: {show.label_command(run)}",
         quiet,
@@ -75,6 +80,4 @@ def describe(card: Card) -> list[str]:
             f"The entropy filter that dev chose: at most {general:.0%} of the largest entropy for General, "
             f"at most {other:.0%} for the other aspects."
         )
-    if card.n_labels:
-        lines.append(card.labels_text())
-    return [*lines, *(f"Note: {note}" for note in card.notes)]
+    return lines

@@ -11,7 +11,7 @@ from aspectra.cli import show
 from aspectra.config import NOT_REVIEW
 
 if TYPE_CHECKING:
-    from aspectra.scores import Scores, SetScores
+    from aspectra.scores import Gold, Scores, SetScores
 
 
 def command(
@@ -42,6 +42,7 @@ def command(
     with show.waiting("Labelling", quiet):
         scores = evaluate(run, segments, only=wanted, model=model)
     show.note_model(run, model, quiet)
+    note_learnt(run, model, segments)
     not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
     if not_reviews:
         are = "segment is not a review and is" if not_reviews == 1 else "segments are not reviews and are"
@@ -50,6 +51,19 @@ def command(
         show.as_json(scores.to_dict())
     else:
         print_scores(scores)
+
+
+def note_learnt(run: Path, model: str | None, gold: Gold) -> None:
+    """Say so if the student learnt from just these segments."""
+    from aspectra import rundir
+    from aspectra.labelling.labeller import choose_model
+    from aspectra.student.card import Card
+
+    if run.suffix == ".onnx" or choose_model(run, model)[0] == "teacher":
+        return
+    card = Card.load(run / rundir.STUDENT)
+    if card.labels_fingerprint == rundir.fingerprint(*sorted(gold.texts)):
+        show.note(f"The student learnt from these segments, so it knows them too well. {card.labels_text()}")
 
 
 def print_scores(scores: Scores) -> None:

@@ -212,7 +212,7 @@ def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
         serve(server, listener)
     studio.session.close()
     if studio.session.path.exists() and not options.read_only:
-        say_next(run, studio.session.path, quiet)
+        say_next(run, studio.session.path, quiet, options.dev)
 
 
 def show_in_browser(address: str) -> None:
@@ -265,7 +265,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
         merged = merge(old(), new, options.replace)
         write_map(path, merged)
         keep_aspects(run, merged, aspects)
-    show_saved(run, merged, detector, quiet, options.why)
+    show_saved(run, merged, detector, quiet, options.why, options.dev)
     if options.dev and not quiet:
         figures = ", ".join(f"{name} {value:.1%}" for name, value in detector.dev_estimate_.items())
         show.console().print(f"Expected on new segments, by cross-validation on {options.dev}: {figures}.")
@@ -329,9 +329,14 @@ def read_seeds(path: Path) -> dict[str, list[str]]:
 
 
 def show_saved(
-    run: Path, topic_map: TopicMap, detector: AspectDetector, quiet: bool, why: bool = False
+    run: Path,
+    topic_map: TopicMap,
+    detector: AspectDetector,
+    quiet: bool,
+    why: bool = False,
+    labels: Path | None = None,
 ) -> None:
-    """Print the map in use, notes on its aspects and what to do next."""
+    """Print the map in use, notes on its aspects and what to do next; `labels` made the map."""
     from aspectra import rundir
 
     found = detector.__dict__.get("suggested_")
@@ -348,12 +353,13 @@ def show_saved(
             f"Then accept the rest, so that a student learns from it: aspectra map accept {typed(run)}",
             quiet,
         )
-    say_next(run, run / rundir.TOPIC_MAP, quiet)
+    say_next(run, run / rundir.TOPIC_MAP, quiet, labels)
 
 
-def say_next(run: Path, path: Path, quiet: bool) -> None:
+def say_next(run: Path, path: Path, quiet: bool, labels: Path | None = None) -> None:
+    told = f" --labels {typed(labels)}" if labels else ""
     show.note(
-        f"Saved {path}.\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
+        f"Saved {path}.\nNext: aspectra distill {typed(run)}{told}\nThen: {show.label_command(run)}",
         quiet,
     )
 

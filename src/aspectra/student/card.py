@@ -42,8 +42,8 @@ class Card:
 
     `choice` and `estimate` tell how labels were used and which scores to expect, `without_labels` what they
     would be without them. `notes` are sentences that whoever labels should know. `aspects_fingerprint` is of
-    what aspects.toml said; students of older versions have none. An aspect beside the answer counts if it is
-    as probable as `several_from`.
+    what aspects.toml said, `labels_fingerprint` of the labelled texts; students of older versions have none.
+    An aspect beside the answer counts if it is as probable as `several_from`.
     """
 
     aspects: tuple[str, ...]
@@ -61,6 +61,7 @@ class Card:
     notes: tuple[str, ...] = ()
     aspects_fingerprint: str = ""
     several_from: float = SEVERAL_FROM
+    labels_fingerprint: str = ""
 
     @classmethod
     def new(cls, fitted: Fitted, config: StudentConfig) -> Self:
@@ -209,6 +210,7 @@ def written(scores: dict[str, float]) -> str:
 USED = {
     "both": "The classifier learnt from the teacher and from them.",
     "names": "The classifier learnt from the aspects' names, the map and them.",
+    "page": "They were labelled on the mapping page. The classifier learnt from the names, the map and them.",
     "teacher": "They changed nothing: what was learnt from the teacher alone scored as well.",
     "labels": "The classifier learnt from them alone, which scored clearly better than with the teacher.",
 }

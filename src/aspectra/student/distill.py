@@ -7,6 +7,7 @@ attention head is the paper's student and learns from the teacher's answers (fro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -38,18 +39,24 @@ def distill(
 
     - `run`: the run's folder.
     - `config`: the student's settings; by default `StudentConfig()`.
-    - `labels`: labelled segments to learn from, too: a file for `read_gold`, or what it returned.
+    - `labels`: labelled segments to learn from, too: a file for `read_gold`, or what it returned. Without
+      `labels` and `dev`, a linear student learns from those that were labelled on the mapping page.
     - `dev`: the same as `labels`. Only an attention head does not learn from them: they choose which of the
       teacher's answers are certain enough to learn from, and make each aspect more or less likely.
     - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
     """
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
-    fitted, home = Fitted.load(run), Path(run) / rundir.STUDENT
+    config, fitted, home = config or StudentConfig(), Fitted.load(run), Path(run) / rundir.STUDENT
+    by_page = told is None and judged is None and config.head == "linear"
+    if by_page:
+        told, left_out = page_labels(Path(run), fitted.the_map().aspects)
     aspects, rated = aspects_of_run(Path(run)), load_rated(RunDir(run), fitted.sentiment)
     with disk.locked(Path(run), "distill", wait=0):
-        student = train_student(fitted, config or StudentConfig(), home, told, judged, progress, aspects)
+        student = train_student(fitted, config, home, told, judged, progress, aspects)
         fast = felt = None
         if isinstance(student, LinearStudent):
+            if by_page and told:
+                student.card = replace(student.card, choice="page", notes=(*student.card.notes, *left_out))
             encoder = student.encoder  # fast student and sentiment ask it for much the same texts
             embed = ReadOnce(partial(fitted.encoded, encoder)) if encoder else None
             fast = teach_fast(student, joined(told, judged), progress_of("fast", progress), embed)
@@ -64,6 +71,18 @@ def distill(
                 felt.save(Path(run) / rundir.SENTIMENT)
             student.save_pretrained(home, fitted.the_map())
     return student
+
+
+def page_labels(run: Path, aspects: Sequence[str]) -> tuple[Gold | None, list[str]]:
+    """Return the segments labelled on the mapping page, and a note if some have aspects not in the map."""
+    path = run / rundir.DEV
+    if not path.exists() or not path.stat().st_size:
+        return None, []
+    given = read_gold(path)
+    rows = [pair for pair in zip(given.texts, given.aspects, strict=True) if pair[1] <= set(aspects)]
+    n_left = len(given.texts) - len(rows)
+    left_out = f"Left out of {rundir.DEV}, because the map does not have their aspects: {n_left:,}."
+    return Gold(*zip(*rows, strict=True)) if rows else None, [left_out] if n_left else []
 
 
 def refine_sentiment(

@@ -138,7 +138,11 @@ def learn_labels(
     told = dict(zip(card.aspects, gold.T.astype(float), strict=True))
     nothing = np.zeros(len(gold))
     targets = normalise(np.column_stack([told.get(aspect, nothing) for aspect in learned.aspects]))
-    facts: dict[str, Any] = {"n_labels": len(gold), "choice": "names"}
+    facts: dict[str, Any] = {
+        "n_labels": len(gold),
+        "choice": "names",
+        "labels_fingerprint": rundir.fingerprint(*sorted(labels.texts)),
+    }
     judged = None
     if len(gold) >= FOLDS:
         held_out = np.zeros_like(targets)
