@@ -67,20 +67,6 @@ def test_it_learns_from_labels_as_it_reads_them(copied: Path, sample: Sample) ->
     assert np.log(after[gold_rows]).mean() > np.log(before[gold_rows]).mean()
 
 
-def test_labels_tell_how_sure_it_may_be(copied: Path, sample: Sample) -> None:
-    gold = sample.gold.filter(pl.col("aspects").list.first().is_in(LINEAR_ASPECTS)).head(120)
-    rng, texts = np.random.default_rng(0), tuple(gold["text"])
-    right = tuple(frozenset(row[:1]) for row in gold["aspects"])
-    random = tuple(frozenset([one]) for one in rng.choice(LINEAR_ASPECTS, len(texts)))
-    fitted, config = Fitted.load(copied), load_run(copied, "encoder").card.config
-    sure = []
-    for aspects in (right, random):
-        labels = Gold(texts, aspects)
-        student = train_student(fitted, config, copied / rundir.STUDENT, labels)
-        sure.append(teach_fast(student, labels).probabilities(texts).max(1).mean())
-    assert sure[0] > sure[1] + 0.2
-
-
 def test_it_is_as_sure_of_its_answers_as_the_student(fast: FastLabeller, linear_run: Path) -> None:
     texts = Fitted.load(linear_run).corpus.segments["text"].head(500)
     student = load(linear_run, "encoder").predict_proba(texts).max(1).mean()

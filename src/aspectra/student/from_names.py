@@ -6,7 +6,7 @@ A sample of unlabelled segments is read once (words, β, the encoder's mean stat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -146,20 +146,15 @@ def learn_labels(
     judged = None
     if len(gold) >= FOLDS:
         held_out = np.zeros_like(targets)
-        for seen, rest in folds(len(gold), card.config.seed):
+        folds = np.random.default_rng(card.config.seed).permutation(len(gold)) % FOLDS
+        for fold in range(FOLDS):
+            seen, rest = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
             fitted = learned.with_labels(segments.select(seen), targets[seen])
             held_out[rest] = fitted.probabilities(segments.select(rest))
         given = {"estimate": held_out, "without_labels": learned.probabilities(segments)}
         facts |= {name: scores(gold, one, learned.aspects, card.aspects) for name, one in given.items()}
         judged = answered(held_out, learned.aspects, card.aspects), gold
     return learned.with_labels(segments, targets), judged, facts
-
-
-def folds(n: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Cut n labelled segments in parts; yield those to learn from and those held out, in turn."""
-    part = np.random.default_rng(seed).permutation(n) % FOLDS
-    for fold in range(FOLDS):
-        yield np.flatnonzero(part != fold), np.flatnonzero(part == fold)
 
 
 def scores(

@@ -1,13 +1,13 @@
 """Making the fast student: a student, the segments that it learnt from, and labels if given → a FastStudent.
 
 Vectors of words and pairs come near to the encoder's states (phrases.py), which the student's models answer
-from. Half of what labels add is learnt anew, from the labels as the fast student reads them.
+from. What labels add is learnt anew, from the labels as the fast student reads them: what the student learnt
+from them is too fine for sums of words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,11 +17,10 @@ from aspectra.encoder.features import part_of
 from aspectra.progress import StageProgress, unseen
 from aspectra.scores import Gold, gold_matrix
 from aspectra.student.fast import FastStudent, answer, before_labels, learnt_answer, number
-from aspectra.student.from_names import FOLDS, folds
 from aspectra.student.linear import LinearStudent
 from aspectra.student.phrases import LEANING_BESIDE_LABELS, NO_PHRASES, learn_phrases
 from aspectra.topicmap.by_names import NamesSample
-from aspectra.topicmap.calibrate import corpus_temperature, label_calibration, temperature_for
+from aspectra.topicmap.calibrate import temperature_for
 from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
 from aspectra.topicmap.reader import Embed
 
@@ -56,16 +55,9 @@ def teach_fast(
     phrases = phrases.leaning(texts, learnt_answer(seen, head), weight)
     sure = float(answer(seen, np.zeros((len(seen), 0)), head).max(1).mean())
     fast = FastStudent(fitted, student.card, phrases, projected(head, components))
-    if labels is None:
-        fast.head["temperature"] = as_sure(fast, texts, sure)
-        return fast
-    read = flat_features(sample.reader.features(labels.texts, embed(labels.texts)), origin)
-    told = Told.of(fast, labels, Space.of(sample.features), components, before_labels(read, head), read)
-    fast.head.update(told.correction(np.arange(len(read))))
-    if len(read) < FOLDS:
-        fast.head["temperature"] = as_sure(fast, texts, sure)
-    else:
-        fast.head.update(calibrated(fast, told, labels, texts))
+    if labels is not None:
+        fast.head.update(own_correction(fast, labels, Space.of(sample.features), components))
+    fast.head["temperature"] = as_sure(fast, texts, sure)
     return fast
 
 
@@ -91,68 +83,22 @@ def projected(head: Head, components: np.ndarray) -> Head:
 
 def as_sure(fast: FastStudent, texts: Sequence[str], sure: float) -> np.ndarray:
     """Return the temperature at which a fast student is as sure of its answers to texts as the student is."""
-    found = temperature_for(answer(*fast.read(texts), raw(fast.head)), sure, number(fast.head, "lead"))
+    plain = {name: array for name, array in fast.head.items() if name not in ("temperature", "lead")}
+    found = temperature_for(answer(*fast.read(texts), plain), sure, number(fast.head, "lead"))
     return np.array(found, np.float32)
 
 
-def raw(head: Head) -> Head:
-    """Return a head without its calibration."""
-    return {name: array for name, array in head.items() if name not in ("temperature", "lead")}
+def own_correction(fast: FastStudent, labels: Gold, space: Space, components: np.ndarray) -> Head:
+    """Learn from labels what a fast student's own features warrant; the parts are named as in its head.
 
-
-@dataclass(frozen=True)
-class Told:
-    """Labelled segments as the student and as its fast form see them: answers before labels, and places."""
-
-    space: Space
-    components: np.ndarray  # De×C
-    views: tuple[tuple[np.ndarray, np.ndarray], ...]
-    targets: np.ndarray  # N×A, in the order in which aspects were learnt
-    flat: np.ndarray  # N×F and N×A: what the fast student reads
-    leaning: np.ndarray
-
-    @classmethod
-    def of(
-        cls,
-        fast: FastStudent,
-        labels: Gold,
-        space: Space,
-        components: np.ndarray,
-        answers: np.ndarray,
-        read: np.ndarray,
-    ) -> Told:
-        """Read labelled segments; `answers` (before labels) are the student's, who sees them as `read`."""
-        flat, leaning = fast.read(labels.texts)
-        width = components.shape[1]
-        targets = np.zeros((len(flat), answers.shape[1] + 1))  # the last is for aspects that were not learnt
-        targets[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
-        whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
-        views = (
-            (answers, space.places(read)),
-            (before_labels(flat, fast.head), space.places(whole)),
-        )
-        return cls(space, components, views, normalise(targets[:, :-1]), flat, leaning)
-
-    def correction(self, rows: np.ndarray) -> Head:
-        """Return what these rows' labels add, by name: the mean of what both views warrant."""
-        found = [learn_correction(said[rows], at[rows], self.targets[rows]) for said, at in self.views]
-        linear = [self.space.unfold(one.linear) for one in found]
-        parts = {
-            "correction": np.mean([one.weights for one in linear], 0),
-            "correction_bias": np.mean([one.bias for one in linear], 0),
-            "power": np.mean([one.power for one in found]),
-        }
-        return projected(
-            {name: np.asarray(part, np.float32) for name, part in parts.items()}, self.components
-        )
-
-
-def calibrated(fast: FastStudent, told: Told, labels: Gold, texts: Sequence[str]) -> Head:
-    """Return temperature and lead, by its answers to held-out labels; `texts` are unlabelled segments."""
-    gold = gold_matrix(labels.aspects, fast.card.aspects)
-    plain, held_out = raw(fast.head), np.zeros(gold.shape)
-    for seen, rest in folds(len(gold), fast.card.config.seed):
-        held_out[rest] = answer(told.flat[rest], told.leaning[rest], plain | told.correction(seen))
-    without = corpus_temperature(answer(*fast.read(texts), plain))
-    temperature, lead = label_calibration(held_out, gold, without)
-    return {"temperature": np.array(temperature, np.float32), "lead": np.array(lead, np.float32)}
+    `space` is the student's, and `components` (De×C) are those of the encoder's states that it has.
+    """
+    (flat, _), width = fast.read(labels.texts), components.shape[1]
+    answers = before_labels(flat, fast.head)
+    targets = np.zeros((len(flat), answers.shape[1] + 1))  # the last is for aspects that were not learnt
+    targets[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
+    whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
+    found = learn_correction(answers, space.places(whole), normalise(targets[:, :-1]))
+    linear = space.unfold(found.linear)
+    added = {"correction": linear.weights, "correction_bias": linear.bias, "power": np.array(found.power)}
+    return {name: part.astype(np.float32) for name, part in projected(added, components).items()}
