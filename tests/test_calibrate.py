@@ -5,8 +5,10 @@ import pytest
 
 from aspectra.scores import calibration_error
 from aspectra.topicmap.calibrate import (
+    FOLDS,
     SEVERAL_FROM,
     corpus_temperature,
+    folds,
     label_calibration,
     label_threshold,
     members,
@@ -86,3 +88,13 @@ def test_labels_with_several_aspects_choose_the_threshold() -> None:
     gold = np.array([[True, True, False], [True, False, False]] * 300)
     assert 0.37 < label_threshold(chances, gold, ASPECTS) < 0.43
     assert label_threshold(chances, gold & [True, False, False], ASPECTS) == SEVERAL_FROM
+
+
+def test_neighbours_are_held_out_together_and_parts_are_of_one_size() -> None:
+    part = folds(700, 0)
+    assert np.bincount(part).min() >= 100
+    assert (part[1:] == part[:-1]).mean() > 0.9
+    assert sorted(np.bincount(folds(23, 1))) == [4, 4, 5, 5, 5]
+    assert folds(3, 0).max() < 3
+    assert np.array_equal(folds(61, 5), folds(61, 5))
+    assert set(folds(61, 5)) == set(range(FOLDS))

@@ -16,6 +16,7 @@ from aspectra.config import GENERAL
 from aspectra.errors import InputError
 from aspectra.scores import average_scores, gold_matrix, objective
 from aspectra.topicmap.by_names import SMOOTHING, topic_weights
+from aspectra.topicmap.calibrate import FOLDS, folds
 from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.topicmap import Suggestion
 
@@ -26,7 +27,6 @@ PART = 0.5  # how much of it is shared; on four dev sets as good as leaving it o
 LEAST_COUNT = 0.01  # of an aspect's labelled segments on a topic; fewer are not kept
 FLOOR = 1e-3  # added to γ, so that an aspect without a topic is unlikely rather than impossible
 SEARCHES = 12
-FOLDS = 5
 SWEEPS = 10
 METRICS = ("f1_micro", "f1_macro", "f1_weighted")
 
@@ -60,7 +60,7 @@ def expected_scores(segments: LabelledSegments, aspects: Sequence[str], seed: in
     """Return the F1 scores to expect on unseen segments, by cross-validation: five more searches."""
     beta, member = segments.arrays(aspects)
     unseen = np.zeros(len(member), dtype=np.int64)
-    part = np.random.default_rng(seed).permutation(len(member)) % FOLDS
+    part = folds(len(member), seed)
     for fold in range(FOLDS):
         rest, held = part != fold, part == fold
         chosen, _ = vote_map(beta[rest], member[rest], GENERAL in aspects, seed)

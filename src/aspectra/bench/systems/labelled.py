@@ -12,9 +12,9 @@ from aspectra.bench.protocol import LABELS, Frozen, Task
 from aspectra.bench.systems.names import KeptEncoder
 from aspectra.config import StudentConfig
 from aspectra.scores import average_scores, gold_matrix
+from aspectra.topicmap.calibrate import FOLDS, folds
 from aspectra.topicmap.gamma import even_where_unknown
 
-FOLDS = 5
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -77,12 +77,10 @@ class TeacherWithLabels:
 
 def choose_weight(features: np.ndarray, gamma: np.ndarray, gold: np.ndarray, task: Task) -> float:
     """Return the weight of the labels' classifier under which held-out parts of dev score best."""
-    folds = np.random.default_rng(task.seed).permutation(len(gold)) % FOLDS
-    held_out = np.zeros(gold.shape)
+    part, held_out = folds(len(gold), task.seed), np.zeros(gold.shape)
     for fold in range(FOLDS):
-        held_out[folds == fold] = logistic(features[folds != fold], gold[folds != fold])(
-            features[folds == fold]
-        )
+        rest, held = part != fold, part == fold
+        held_out[held] = logistic(features[rest], gold[rest])(features[held])
     scores = []
     for weight in WEIGHTS:
         answers = ((1 - weight) * gamma + weight * held_out).argmax(1)

@@ -26,9 +26,9 @@ from aspectra.scores import Gold, average_scores, gold_matrix, objective
 from aspectra.student.card import Card
 from aspectra.student.paper.model import Student, cross_entropy, falling
 from aspectra.student.paper.training_set import FEWEST, TrainingSet
+from aspectra.topicmap.calibrate import folds
 from aspectra.topicmap.gamma import answer_probabilities, restrict
 
-FOLDS = 5
 STEPS = 200
 RATE = 0.02
 PULL = 2.0
@@ -84,8 +84,8 @@ class Adaptation:
 def adapt(start: nn.Linear, pooled: np.ndarray, known: LabelledTexts, card: Card) -> Adaptation:
     """Choose how to use labels, with the teacher's γ or without, and fit to all; `pooled` states are N×D."""
     gold = known.gold
-    folds = np.random.default_rng(card.config.seed).permutation(len(gold)) % min(FOLDS, len(gold))
-    answers = {way: held_out(start, pooled, gold, folds, way) for way in WAYS}
+    part = folds(len(gold), card.config.seed)
+    answers = {way: held_out(start, pooled, gold, part, way) for way in WAYS}
     options = list(itertools.product(WAYS, sorted({card.teacher_weight, 0.0}, reverse=True)))
     scores = [known.score(answers[way], weight, card.aspects) for way, weight in options]
     best = clearly_best([values["objective"] for values in scores], len(gold))
@@ -102,12 +102,12 @@ def clearly_best(scores: list[float], count: int) -> int:
 
 
 def held_out(
-    start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, folds: np.ndarray, way: str
+    start: nn.Linear, pooled: np.ndarray, gold: np.ndarray, part: np.ndarray, way: str
 ) -> np.ndarray:
     """Return probabilities (N×A) for each segment from a classifier that has not seen its label."""
     result = np.zeros(gold.shape, dtype=np.float32)
-    for fold in np.unique(folds):
-        seen = folds != fold
+    for fold in np.unique(part):
+        seen = part != fold
         classify = fit(start, pooled[seen], gold[seen], way)
         with torch.inference_mode():
             result[~seen] = torch.softmax(classify(torch.from_numpy(pooled[~seen])), 1).numpy()
