@@ -84,7 +84,7 @@ def test_labels_writes_its_table_and_figure(
     answer = aspectra("bench", "labels", "--home", home, "-o", tmp_path, "-q")
     assert answer.code == 0
     cells = json.loads((tmp_path / "labels.json").read_text())["cells"]
-    assert len(cells) == 1 + 3 * (2 * 3 + 2) + 3
+    assert len(cells) == 1 + 3 * (2 * 3 + 2 * 3) + 3
     score = {cell["name"]: cell["test"]["f1_micro"] for cell in cells}
     assert score["names-and-labels-all-random-0"] > cells[0]["test"]["majority_f1_micro"]
     assert "names and labels, random" in (tmp_path / "labels.md").read_text()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -5,7 +6,15 @@ import pytest
 
 from aspectra.detector import AspectDetector
 from aspectra.sample import Sample
-from aspectra.studio.topic_card import SegmentSample, boundary, draw_sample, nearest, next_question, surest
+from aspectra.studio.topic_card import (
+    SegmentSample,
+    boundary,
+    draw_sample,
+    map_doubt,
+    nearest,
+    next_question,
+    surest,
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +60,26 @@ def test_nearest_topics_are_the_most_similar_others() -> None:
     assert near[0][0][1] == pytest.approx(0.9939, abs=1e-4)
 
 
-def test_questions_go_to_doubtful_segments_of_large_topics_and_never_repeat() -> None:
-    beta = np.array([[0.9, 0.1, 0.0], [0.5, 0.45, 0.05], [0.6, 0.3, 0.1], [0.0, 0.1, 0.9]])
-    matrix = np.eye(3)
+def test_questions_go_to_the_most_doubtful_of_the_next_few_and_never_repeat() -> None:
+    doubt = np.array([0.1, 0.9, 0.2, 0.3, 0.4, 0.0, 0.2, 0.1, 0.5, 0.3, 0.7])
     asked: list[int] = []
-    while (row := next_question(beta, matrix, asked)) is not None:
+    while (row := next_question(doubt, asked)) is not None:
         asked.append(row)
-    assert asked[0] == 2  # the highest entropy of the largest topic
-    assert sorted(asked) == [0, 1, 2, 3]
+    assert asked[:3] == [1, 8, 10]
+    assert asked[3:] == [4, 3, 9, 2, 6, 0, 7, 5]  # then whatever is left
+    assert next_question(doubt, [0, 5]) == 10  # few that hold one of another kind are passed over
+
+
+def test_a_map_doubts_where_aspects_are_even_or_topics_are_unmapped() -> None:
+    beta = np.array([[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.1, 0.0, 0.9]])
+    doubt = map_doubt(beta, np.eye(3)[:, :2])
+    assert doubt[0] < doubt[1]
+    assert doubt[2] == pytest.approx(0.9, abs=0.01)
 
 
 def test_a_corpus_of_junk_only_still_gives_a_sample(detector: AspectDetector, sample: Sample) -> None:
     corpus = detector.corpus_
-    junk = SimpleNamespace(segments=corpus.segments.with_columns(junk=True), tokens=corpus.tokens)
-    parts = {"corpus_": junk, "teacher_": detector.teacher_, "max_tokens": detector.max_tokens}
+    junk = replace(corpus, segments=corpus.segments.with_columns(junk=True))
+    settings = {"min_tokens": detector.min_tokens, "max_tokens": detector.max_tokens}
+    parts = {"corpus_": junk, "teacher_": detector.teacher_, **settings}
     assert len(draw_sample(SimpleNamespace(**parts), 50)) > 0  # type: ignore[arg-type]

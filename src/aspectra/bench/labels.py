@@ -42,7 +42,7 @@ def points(settings: dict[str, Any] | None = None) -> list[LabelsPoint]:
             LabelsPoint(kind, number, choice, draw, settings=given)
             for number in NUMBERS
             if number >= LEAST.get(kind, 0)
-            for draw in range(DRAWS if choice == RANDOM else 1)
+            for draw in range(DRAWS)
         ]
     return [*found, *(LabelsPoint(kind, None, settings=given) for kind in STYLES)]
 
@@ -108,7 +108,7 @@ def label_grid(outcomes: Sequence[Outcome], title: str) -> Grid:
     seeds = len({one.seed for one in outcomes})
     notes = [
         f"{FIGURES[headline]} / macro F1 on test by the number of dev labels; mean over {seeds} "
-        f"seed{'s' * (seeds > 1)}, at random over {DRAWS} draws each. 0 labels are names alone.",
+        f"seed{'s' * (seeds > 1)} and {DRAWS} draws each. 0 labels are names alone.",
         *failures(outcomes),
     ]
     return Grid(f"{title}: F1 by labels", ["labels", *map(", ".join, LINES)], rows, notes)

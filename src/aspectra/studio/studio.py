@@ -238,7 +238,7 @@ class Studio:
             asked = set(self.asked)
             row = next((row for row in range(len(self.sample)) if row not in asked), None)
         else:
-            row = topic_card.next_question(self.sample.beta, self.topic_map.matrix(), self.asked)
+            row = topic_card.next_question(self.doubt(), self.asked)
         if row is None:
             return None
         return {
@@ -246,6 +246,13 @@ class Studio:
             "drawn": drawn,
             **self._labelled([self.sample.texts[row]], self.sample.beta[[row]])[0],
         }
+
+    def doubt(self) -> np.ndarray:
+        """Return how doubtful the sample's segments are, N: by the names, or else by the map."""
+        known = self.suggester.found(self.session.state).doubts
+        if not known:
+            return topic_card.map_doubt(self.sample.beta, self.topic_map.matrix())
+        return np.array([known.get(text, -1.0) for text in self.sample.texts])
 
     def answer(self, row: Any, aspect: Any, drawn: Any = DOUBTFUL) -> dict[str, Any]:
         """Keep a label for a segment, or skip it (None), and return the state and the next question."""

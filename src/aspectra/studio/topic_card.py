@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.detector import AspectDetector
+from aspectra.topicmap.by_names import sample_rows
 from aspectra.topicmap.carry import cosine
 from aspectra.topicmap.gamma import aspect_probabilities, entropy
 from aspectra.topics import varied
@@ -20,6 +21,9 @@ from aspectra.topics import varied
 N_DRAWN = 20_000
 CLOSE = 0.8
 """Two topics are about equally likely if one has at least this part of the other's probability."""
+AMONG = 5
+"""A doubtful segment is the most doubtful of so many. With 50 labels that gains 1.4 over random ones on the
+mean of five dev sets; of nine 1.0, of all 0.9, and the least certain of each topic in turn nothing."""
 READABLE = (3, 40)
 """Shown are segments with at least and at most this many known words: quick to read."""
 
@@ -47,9 +51,9 @@ def draw_sample(detector: AspectDetector, n: int = N_DRAWN, seed: int = 0) -> Se
 
     corpus = detector.corpus_
     lengths = corpus.tokens.lengths
-    fit = ~corpus.segments["junk"].to_numpy() & (lengths >= READABLE[0]) & (lengths <= READABLE[1])
-    rows = np.flatnonzero(fit if fit.any() else lengths > 0)
-    rows = np.random.default_rng(seed).permutation(rows)[:n]
+    rows = sample_rows(corpus, detector.min_tokens, seed, n)  # those that aspects are learnt from come first
+    fit = (lengths[rows] >= READABLE[0]) & (lengths[rows] <= READABLE[1])
+    rows = rows[fit] if fit.any() else rows
     texts = corpus.segments["text"].gather(rows)
     distinct = (
         texts.to_frame("text")
@@ -85,23 +89,22 @@ def nearest(topics: np.ndarray, n: int = 3) -> list[list[tuple[int, float]]]:
     return [[(int(other), float(alike[topic, other])) for other in row] for topic, row in enumerate(order)]
 
 
-def next_question(beta: np.ndarray, matrix: np.ndarray, asked: Sequence[int]) -> int | None:
-    """Choose the segment whose label would help most.
-
-    It is the least certain segment of a topic that is large and uncertain, and was asked about least.
-    """
-    if len(set(asked)) >= len(beta):
-        return None
+def map_doubt(beta: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Return how little certain a topic map (K×A) is of segments with these β, N."""
     gamma, unmapped = aspect_probabilities(beta, matrix)
-    doubt = entropy(gamma) / np.log(max(2, matrix.shape[1])) + unmapped
-    top = beta.argmax(1)
-    n_topics = beta.shape[1]
-    asked_of = np.bincount(top[list(asked)], minlength=n_topics) if asked else np.zeros(n_topics)
-    worth = np.bincount(top, weights=doubt, minlength=n_topics) / (1 + asked_of) ** 2
-    free = np.ones(len(beta), dtype=bool)
+    return np.asarray(entropy(gamma) / np.log(max(2, matrix.shape[1])) + unmapped)
+
+
+def next_question(doubt: np.ndarray, asked: Sequence[int]) -> int | None:
+    """Choose the segment whose label would help most; segments are in random order.
+
+    It is the most doubtful of the next AMONG that nobody was asked about: the most doubtful of all are odd.
+    """
+    free = np.ones(len(doubt), dtype=bool)
     free[list(asked)] = False
-    for topic in np.argsort(-worth, kind="stable"):
-        rows = np.flatnonzero(free & (top == topic))
-        if len(rows):
-            return int(rows[doubt[rows].argmax()])
-    return None
+    for start in range(0, len(doubt), AMONG):
+        few = slice(start, start + AMONG)
+        if free[few].all():
+            return start + int(doubt[few].argmax())
+    left = np.flatnonzero(free)
+    return int(left[doubt[left].argmax()]) if len(left) else None

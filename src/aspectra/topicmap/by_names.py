@@ -20,6 +20,7 @@ from aspectra.config import GENERAL
 from aspectra.corpus import Corpus, Ragged
 from aspectra.errors import InputError, NotInstalledError
 from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.gamma import entropy
 from aspectra.topicmap.gaussians import TINY, Features, normalise, unit
 from aspectra.topicmap.names import (
     AspectEvidence,
@@ -114,11 +115,15 @@ class NamesSample:
 
 @dataclass(frozen=True)
 class Suggested:
-    """One suggestion per topic, notes for the person, and each aspect's share of the segments."""
+    """One suggestion per topic, notes for the person, and each aspect's share of the segments.
+
+    `doubts` are the entropies of what the sample's segments were answered, by their texts.
+    """
 
     suggestions: list[Suggestion]
     notes: tuple[str, ...] = ()
     shares: dict[str, float] = field(default_factory=dict)
+    doubts: dict[str, float] = field(default_factory=dict, repr=False)
 
 
 def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> np.ndarray:
@@ -226,6 +231,7 @@ def suggest_by_names(
             *notes_on_topics(learned, suggestions),
         ),
         learned.shares,
+        dict(zip(sample.texts, entropy(learned.targets).tolist(), strict=True)),
     )
 
 

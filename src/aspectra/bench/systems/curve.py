@@ -16,6 +16,7 @@ from aspectra.bench.systems.labelled import logistic
 from aspectra.bench.systems.names import KeptEncoder, LinearSystem, aspects_of, map_by_names
 from aspectra.scores import Gold, gold_matrix
 from aspectra.student.from_names import answered, learnable
+from aspectra.studio.topic_card import next_question
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
 from aspectra.topicmap.gamma import answer_probabilities, entropy
 from aspectra.topicmap.gaussians import Features, normalise
@@ -23,7 +24,7 @@ from aspectra.topicmap.names import Learned, learn_from_names
 from aspectra.topicmap.reader import Reader
 
 BOTH, LOGISTIC, TEACHER = "names and labels", "logistic", "teacher"
-RANDOM, DOUBTFUL = "random", "doubtful first"
+RANDOM, DOUBTFUL = "random", "doubtful"
 
 
 @dataclass
@@ -99,11 +100,13 @@ class LabelsPoint:
 
     def rows(self, task: Task, model: NamesModel) -> np.ndarray:
         """Return which segments of dev are labelled."""
-        if self.choice == DOUBTFUL:
-            order = np.argsort(-entropy(model.probabilities(task.dev.texts)), kind="stable")
-        else:
-            order = np.random.default_rng((task.seed, self.draw)).permutation(len(task.dev.texts))
-        return np.asarray(order[: self.number])
+        order = np.random.default_rng((task.seed, self.draw)).permutation(len(task.dev.texts))
+        if self.choice != DOUBTFUL:
+            return np.asarray(order[: self.number])
+        doubt, asked = entropy(model.probabilities(task.dev.texts))[order], list[int]()
+        while (row := next_question(doubt, asked)) is not None and len(asked) != self.number:
+            asked.append(row)
+        return np.asarray(order[asked])
 
 
 def with_names(task: Task, model: NamesModel, rows: np.ndarray) -> Any:
