@@ -1,6 +1,7 @@
 """How the studio starts: which map it begins with, and what it suggests for open topics."""
 
 import copy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -54,6 +55,15 @@ def test_renaming_an_aspect_changes_no_suggestion_but_its_name(detector: AspectD
     before, after = aspects_of(suggester(state)), aspects_of(suggester(renamed))
     assert "Taste" in before
     assert after == [{"Taste": "Flavour"}.get(name or "", name) for name in before]
+
+
+def test_what_the_file_suggests_is_clear_if_a_new_suggestion_says_so(detector: AspectDetector) -> None:
+    plain = PageSuggester(detector, words_of(detector), None)
+    state = state_of(detector, "Taste", "Noise")
+    new = plain(state)
+    kept = [replace(one, flag="ambiguous", why="from the file") for one in new]
+    assert any(one.flag == "clear" for one in new)
+    assert PageSuggester(detector, words_of(detector), None, kept)(state) == new
 
 
 def test_a_fixed_suggestion_comes_first_as_long_as_its_aspect_is_there(detector: AspectDetector) -> None:

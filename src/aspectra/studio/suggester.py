@@ -67,11 +67,16 @@ class PageSuggester:
         """Say which aspects nothing speaks of, and what to do."""
         return list(self.found(state).notes)
 
+    def first(self, new: Suggestion) -> Suggestion:
+        """Return the fixed suggestion for a topic, unless a new one says the same: that may be clear."""
+        old = self.fixed.get(new.topic, new)
+        return new if old.aspect == new.aspect and not old.labelled and old.flag == "ambiguous" else old
+
     def __call__(self, state: MapState) -> list[Suggestion]:
         present = {name: now for now, name in state.first_names().items()}
         result = []
         for new in self.found(state).suggestions:
-            one = new if state.learnt else self.fixed.get(new.topic, new)
+            one = new if state.learnt else self.first(new)
             if not all(name in present for name in spoken(one)):  # an aspect was deleted
                 one = new
             aspect = None if one.aspect is None else present.get(one.aspect)
