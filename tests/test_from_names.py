@@ -196,6 +196,10 @@ def test_what_was_labelled_on_the_page_is_learnt_from_and_told(
     assert "60 labelled segments were given. They were labelled on the mapping page." in said
     assert "Left out of dev.jsonl, because the map does not have their aspects: 1." in said
     assert Card.load(run / STUDENT).n_labels == 60
+    (run / DEV).write_text(lines[-1])
+    said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000, "--quiet").err
+    assert "Left out of dev.jsonl" in said
+    assert Card.load(run / STUDENT).n_labels == 0
 
 
 def test_a_score_on_what_the_student_learnt_from_is_told(

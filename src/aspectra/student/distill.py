@@ -47,16 +47,17 @@ def distill(
     """
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
     config, fitted, home = config or StudentConfig(), Fitted.load(run), Path(run) / rundir.STUDENT
-    by_page = told is None and judged is None and config.head == "linear"
-    if by_page:
-        told, left_out = page_labels(Path(run), fitted.the_map().aspects)
+    by_page, left_out = None, list[str]()
+    if told is None and judged is None and config.head == "linear":
+        by_page, left_out = page_labels(Path(run), fitted.the_map().aspects)
+        told = by_page
     aspects, rated = aspects_of_run(Path(run)), load_rated(RunDir(run), fitted.sentiment)
     with disk.locked(Path(run), "distill", wait=0):
         student = train_student(fitted, config, home, told, judged, progress, aspects)
         fast = felt = None
         if isinstance(student, LinearStudent):
-            if by_page and told:
-                student.card = replace(student.card, choice="page", notes=(*student.card.notes, *left_out))
+            choice = "page" if by_page else student.card.choice
+            student.card = replace(student.card, choice=choice, notes=(*student.card.notes, *left_out))
             encoder = student.encoder  # fast student and sentiment ask it for much the same texts
             embed = ReadOnce(partial(fitted.encoded, encoder)) if encoder else None
             fast = teach_fast(student, joined(told, judged), progress_of("fast", progress), embed)
