@@ -61,9 +61,11 @@ def test_what_the_file_suggests_is_clear_if_a_new_suggestion_says_so(detector: A
     plain = PageSuggester(detector, words_of(detector), None)
     state = state_of(detector, "Taste", "Noise")
     new = plain(state)
-    kept = [replace(one, flag="ambiguous", why="from the file") for one in new]
+    kept = [replace(one, flag="ambiguous") for one in new]
     assert any(one.flag == "clear" for one in new)
     assert PageSuggester(detector, words_of(detector), None, kept)(state) == new
+    carried = [replace(one, why="like topic 3 before") for one in kept]
+    assert PageSuggester(detector, words_of(detector), None, carried)(state) == carried
 
 
 def test_a_fixed_suggestion_comes_first_as_long_as_its_aspect_is_there(detector: AspectDetector) -> None:

@@ -68,9 +68,9 @@ class PageSuggester:
         return list(self.found(state).notes)
 
     def first(self, new: Suggestion) -> Suggestion:
-        """Return the fixed suggestion for a topic, unless a new one says the same: that may be clear."""
+        """Return the fixed suggestion for a topic, unless a new one says just the same: that may be clear."""
         old = self.fixed.get(new.topic, new)
-        return new if old.aspect == new.aspect and not old.labelled and old.flag == "ambiguous" else old
+        return new if (old.aspect, old.why) == (new.aspect, new.why) else old
 
     def __call__(self, state: MapState) -> list[Suggestion]:
         present = {name: now for now, name in state.first_names().items()}
