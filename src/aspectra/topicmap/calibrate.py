@@ -34,7 +34,7 @@ def folds(n: int, seed: int) -> np.ndarray:
     """Return for each of n labelled segments the part, 0 to FOLDS − 1, with which it is held out.
 
     Neighbours in a file of labels often come from one review, whose words would give the answer away: scores
-    were 2 to 4 points too high on boots and bluetooth. So blocks of them are held out together.
+    were 2 to 3 points too high on boots and bluetooth. So blocks of them are held out together.
     """
     size = max(1, n // BLOCKS)
     parts = np.random.default_rng(seed).permutation(-(-n // size)) % min(FOLDS, max(n, 1))
