@@ -179,12 +179,14 @@ def test_words_make_an_unknown_name_known(words: NamesSample) -> None:
     assert (len(known), notes) == (1, [])
 
 
-def test_a_name_counts_alone_if_more_is_said_and_the_reviews_use_it(words: NamesSample) -> None:
-    told = [words.reader.aspect(Aspect(name, words=("coffee",))) for name in ("Price", "xqz")]
-    assert told[0].alone is not None
-    np.testing.assert_array_equal(told[0].alone.words, words.reader.word_vectors(["Price"])[0])
-    assert told[1].alone is None
-    assert words.reader.aspect(Aspect("Price")).alone is None
+def test_words_of_the_library_count_beside_those_that_are_given(words: NamesSample) -> None:
+    texts = ["a cheap one", "the lid", *["a pump"] * 98]
+    sample = NamesSample(words.reader, texts, words.features)
+    for aspect, found in ((Aspect("Cost"), [0]), (Aspect("Value for money", words=("lid",)), [0, 1])):
+        has_word = sample.evidence(aspect).has_word
+        assert has_word is not None
+        assert has_word.nonzero()[0].tolist() == found
+        assert sample.evidence(aspect).told == bool(aspect.words)
 
 
 def test_a_segment_with_a_given_word_says_more_the_rarer_the_word_is(words: NamesSample) -> None:
@@ -199,7 +201,7 @@ def test_a_segment_with_a_given_word_says_more_the_rarer_the_word_is(words: Name
     found = both.evidence(Aspect("Price", words=("lid",)))
     assert found.has_word is not None
     assert found.has_word.nonzero()[0].tolist() == [0, 2]
-    assert both.evidence(Aspect("Price")).has_word is None
+    assert both.evidence(Aspect("xqz")).has_word is None
 
 
 def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample) -> None:

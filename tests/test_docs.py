@@ -6,6 +6,7 @@ That its shell and Python blocks run is checked in test_doc_blocks.py.
 import dataclasses
 import pkgutil
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,3 +95,10 @@ def found(name: str) -> bool:
     except (ImportError, AttributeError):
         return False
     return True
+
+
+def test_the_mapping_page_lists_the_names_of_the_library() -> None:
+    tables = tomllib.loads((ROOT / "src/aspectra/topicmap/library.toml").read_text())
+    text = (ROOT / "docs/mapping.md").read_text()
+    assert f"\n{', '.join(tables)}.\n" in text
+    assert f"Of {len(tables)} aspects" in (ROOT / "docs/student.md").read_text()

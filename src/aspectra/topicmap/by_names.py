@@ -28,7 +28,13 @@ from aspectra.topicmap.names import (
     first_opinion,
     learn_from_names,
 )
-from aspectra.topicmap.notes import notes_on_number, notes_on_topics, notes_on_twins, notes_on_words
+from aspectra.topicmap.notes import (
+    notes_on_names,
+    notes_on_number,
+    notes_on_topics,
+    notes_on_twins,
+    notes_on_words,
+)
 from aspectra.topicmap.reader import Reader, ReadOnce
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
@@ -87,12 +93,9 @@ class NamesSample:
         return self.reader.vocabulary.encode(pl.Series(self.texts, dtype=pl.String))
 
     def evidence(self, aspect: Aspect) -> AspectEvidence:
-        """Read what is said of an aspect, and which segments have a word that was given for it."""
-        read = self.reader.aspect(aspect)
-        if not aspect.words:
-            return read
-        found = self.having(aspect.words)
-        return replace(read, has_word=found, alone=read.alone and replace(read.alone, has_word=found))
+        """Read what is said of an aspect, and which segments have one of its words: given, or known."""
+        words = (*aspect.words, *self.reader.known(aspect.name).words)
+        return replace(self.reader.aspect(aspect), has_word=self.having(words) if words else None)
 
     def having(self, phrases: Sequence[str]) -> np.ndarray:
         """Return for each segment how much it says that it has one of these words or phrases, 0 to 1."""
@@ -226,6 +229,10 @@ def suggest_by_names(
         suggestions,
         (
             *unknown,
+            *notes_on_names(
+                [one for one, read in zip(specific, evidence, strict=True) if read.has_words],
+                sample.reader.known,
+            ),
             *notes_on_twins(names, likeness(evidence, general, sample)),
             *notes_on_number(specific, len(topics.items)),
             *notes_on_topics(learned, suggestions),
@@ -356,7 +363,8 @@ def spoken_of(
     for aspect in aspects:
         if aspect.name == GENERAL:
             continue
-        words = any(map(len, sample.reader.word_vectors([aspect.name, *aspect.words])))
+        said = [aspect.name, *aspect.words, *sample.reader.known(aspect.name).words]
+        words = any(map(len, sample.reader.word_vectors(said)))
         parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
         described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
         if words or described_by_text or aspect.name in shown:

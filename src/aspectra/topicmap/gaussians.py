@@ -14,7 +14,7 @@ COMPONENTS = 200
 """Principal components that the models see; 128 to 300 do as well."""
 BLOCKS = (1.0, 0.3, 0.15)
 """Scale of the encoder, the mean word vector and √β in the features."""
-SHRINKAGE = 0.02
+SHRINKAGE = 0.05
 """Share of the covariance that is a multiple of the identity."""
 LABEL_PRIOR = (0.3, 10.0, 100.0)
 """How strongly labels' corrections are held: weights and biases to zero, and the power of the answer without
@@ -92,11 +92,6 @@ class Linear:
 
     def __call__(self, places: np.ndarray) -> np.ndarray:
         return softmax(places @ self.weights + self.bias)
-
-    def mixed(self, other: Linear, share: float) -> Linear:
-        """Return the model whose scores are this share of these and the rest of the other's."""
-        weights = share * self.weights + (1 - share) * other.weights
-        return Linear(weights, share * self.bias + (1 - share) * other.bias)
 
 
 @dataclass(frozen=True)

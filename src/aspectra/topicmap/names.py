@@ -1,7 +1,7 @@
 """Learning aspects from their names: unlabelled segments and what is said of aspects in, a classifier out.
 
-1. First opinion: cosines of a segment with each aspect's texts (encoder) and words (word vectors), all on one
-   scale, and more if it has a word that was given; General: cosines with sentences of any review.
+1. First opinion: cosines of a segment with each aspect's name and sentences (encoder) and words (word
+   vectors), all on one scale, and more if it has one of its words; General: with sentences of any review.
 2. Topics denoise it, and later the answer: what the segments of a topic say together counts for each.
 3. In three rounds two linear models learn from it: is it General, and if not, which aspect?
 """
@@ -29,7 +29,13 @@ from aspectra.topicmap.gaussians import (
 )
 
 NEAREST = 3
-"""A segment is as General as the mean of its so many most similar general texts."""
+"""A segment is as near to texts as to its so many nearest ones, on average."""
+EXAMPLES, BESIDE_WORDS = 0.7, 0.3
+"""Weight of an aspect's sentences beside its name; the second if a person gave words or a sentence for it.
+On seven dev sets 0.6 to 0.8 and 0.3 to 0.5 do as well."""
+WHITENING = (0.5, 0.1)
+"""How far directions in which all segments differ count less for sentences: a power of the variance along
+each, to which a share of the mean is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
 WORD_WEIGHT = 0.5
 """Weight of the word vectors' opinion beside the encoder's."""
 GENERAL_SHARE = 0.6
@@ -40,12 +46,12 @@ SHARPNESS = 2.0
 PRIOR_POWER = 0.5
 """A topic's opinion is divided by the shares of the aspects to this power, as the segment's own opinion
 contains them already."""
-TOPIC_POWER = 2.0
+TOPIC_POWER, DECIDED_POWER = 1.5, 2.0
 """Weight of the topics' opinion: β is spread over many topics, so their opinions lie closer together than
-they should."""
+they should. The second is for topics that a person or labelled segments have decided."""
 ROUNDS = 3
 """Without labels nothing gets better after so many, and General drifts after ten."""
-GENERAL_ANCHOR = 2.0
+GENERAL_ANCHOR = 3.0
 """Power of the first opinion in the answers that the model of General learns from: it is what would drift."""
 OWN_TOPIC = (0.08, 6.0, 3.0, 2.0)
 """A topic is an aspect's own, although most of its answers are General, if at least this share of them are
@@ -58,12 +64,8 @@ ANSWER_POWER, LABELLED_POWER = 1.0, 2.0
 """Weight of the topics' opinion in the answer; the second if labelled segments made the map."""
 LABELLED_PRIOR = 3.0
 """A topic speaks as its labelled segments do, and so many that speak as its other segments do."""
-HAS_WORD = 2.0
-"""What it adds to an aspect in the first opinion, before the softmax, that a segment has one of its words. On
-seven dev sets 1 and 3 do as well, and without it 0.6 / 1.7 points are lost (five seed words)."""
-SAID = 0.8
-"""Weight of what words, examples and a sentence say of aspects; the names alone have the rest. With 1 dev is
-0.2 / 0.4 better on average, and TVs are no better than by their names."""
+HAS_WORD = 3.0
+"""What it adds to an aspect in the first opinion, before the softmax, that a segment has one of its words."""
 CHOSEN, CHOSEN_GENERAL = 0.8, 0.2
 """How far a topic that a person mapped speaks of that aspect. A topic of General still holds segments of
 others: more lost macro F1."""
@@ -71,16 +73,17 @@ others: more lost macro F1."""
 
 @dataclass(frozen=True)
 class AspectEvidence:
-    """What is said of one aspect: its texts' mean states (n×De) and its words' vectors (m×D).
+    """What is said of one aspect: mean states of its texts (n×De), vectors of its words (m×D).
 
-    `alone` is what its name alone says, if more than that is said and the reviews use the name. `has_word`
-    (N, 0 to 1) tells which of the segments that are learnt from have a word that was given for it.
+    `examples` (e×De) are sentences that speak of it. `told` is whether a person said more than its name.
+    `has_word` (N, 0 to 1) tells which of the segments that are learnt from have one of its words.
     """
 
     name: str
     texts: np.ndarray | None = None
     words: np.ndarray | None = None
-    alone: AspectEvidence | None = None
+    examples: np.ndarray | None = None
+    told: bool = False
     has_word: np.ndarray | None = None
 
     @property
@@ -157,19 +160,10 @@ def learn_once(
 ) -> Learned:
     from threadpoolctl import threadpool_limits
 
-    views = [aspects]
-    if any(one.alone for one in aspects):
-        views.append([one.alone or one for one in aspects])
     with threadpool_limits(1):  # small matrices: threads would only wait for each other
         space = Space.of(segments)
-        places = space(segments)
-        found = [
-            learn_models(places, segments.beta, first_opinion(segments, view, general), choices, labelled)
-            for view in views
-        ]
-    is_general, specific, changes = found[0]
-    if len(found) > 1:
-        is_general, specific = is_general.mixed(found[1][0], SAID), specific.mixed(found[1][1], SAID)
+        places, opinion = space(segments), first_opinion(segments, aspects, general)
+        is_general, specific, changes = learn_models(places, segments.beta, opinion, choices, labelled)
     answer = join(is_general(places)[:, -1], specific(places))
     topic_map = map_topics(segments.beta, answer, choices, labelled)
     say = topic_map / answer.mean(0) ** PRIOR_POWER
@@ -199,7 +193,8 @@ def learn_models(
     labelled: np.ndarray | None,
 ) -> tuple[Linear, Linear, tuple[float, ...]]:
     """Learn both models, whether General and which aspect, from a first opinion; also how answers changed."""
-    start = denoise(beta, opinion, map_topics(beta, opinion, choices, labelled))
+    power = TOPIC_POWER if labelled is None and not choices else DECIDED_POWER
+    start = denoise(beta, opinion, map_topics(beta, opinion, choices, labelled), power)
     if choices:  # what a person said stays in force in every round
         opinion = start
     left = 1 - start[:, -1:]
@@ -229,7 +224,7 @@ def first_opinion(
     score = WORD_WEIGHT * one_scale(word_view(segments, aspects))
     like_general = nearest(segments.words, general.words)
     if segments.encoder is not None and general.texts is not None and general.neutral is not None:
-        score += one_scale(encoder_view(segments.encoder, aspects, general.neutral))
+        score += one_scale(encoder_view(segments.encoder, aspects, general.texts, general.neutral))
         like_general = nearest(unit(segments.encoder), unit(general.texts))
     score = one_scale(score)
     like_general = one_scale(like_general[:, None])[:, 0]
@@ -241,14 +236,39 @@ def first_opinion(
     return softmax(logits)
 
 
-def encoder_view(encoder: np.ndarray, aspects: Sequence[AspectEvidence], neutral: np.ndarray) -> np.ndarray:
-    """Return cosines N×A of segments and aspects, both without what all of their kind share."""
+def encoder_view(
+    encoder: np.ndarray, aspects: Sequence[AspectEvidence], general: np.ndarray, neutral: np.ndarray
+) -> np.ndarray:
+    """Return how near segments are to aspects by the encoder, N×A: to the name, and to sentences about it.
+
+    Segments, names and sentences are each without what all of their kind share.
+    """
     vectors, middle = unit(encoder), unit(neutral).mean(0)
+    vectors = vectors - vectors.mean(0)
     names = [
         unit(one.texts).mean(0) - middle if one.texts is not None and len(one.texts) else 0 * middle
         for one in aspects
     ]
-    return np.asarray(unit(vectors - vectors.mean(0)) @ unit(np.stack(names)).T)
+    result = one_scale(unit(vectors) @ unit(np.stack(names)).T)
+    said = {place: unit(one.examples) for place, one in enumerate(aspects) if one.examples is not None}
+    if not said:
+        return result
+    turn, shared = whitening(vectors), np.vstack([unit(general), *said.values()]).mean(0)
+    vectors = unit(vectors @ turn)
+    near = one_scale(
+        np.column_stack([largest(vectors @ unit((texts - shared) @ turn).T) for texts in said.values()])
+    )
+    weight = np.array([BESIDE_WORDS if aspects[place].told else EXAMPLES for place in said])
+    result[:, list(said)] = (1 - weight) * result[:, list(said)] + weight * near
+    return result
+
+
+def whitening(vectors: np.ndarray) -> np.ndarray:
+    """Return a matrix (De×De) that makes the directions in which centred vectors vary most count less."""
+    power, least = WHITENING
+    variances, directions = np.linalg.eigh(np.cov(vectors.T))
+    variances = np.maximum(variances, 0) + least * max(variances.mean(), TINY)
+    return np.asarray(directions * variances ** (-power / 2))
 
 
 def word_view(segments: Features, aspects: Sequence[AspectEvidence]) -> np.ndarray:
@@ -264,6 +284,11 @@ def nearest(vectors: np.ndarray, examples: np.ndarray) -> np.ndarray:
         return np.zeros(len(vectors))
     centre = vectors.mean(0)
     cosines = unit(vectors - centre) @ unit(examples - centre).T
+    return largest(cosines)
+
+
+def largest(cosines: np.ndarray) -> np.ndarray:
+    """Return the mean of the largest numbers of each row."""
     return np.asarray(np.sort(cosines, axis=1)[:, -NEAREST:].mean(1))
 
 
@@ -298,9 +323,9 @@ def map_topics(
     return result
 
 
-def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray) -> np.ndarray:
-    """Return the opinion times that of the segment's topics."""
-    return heard(opinion, beta, topic_map / opinion.mean(0) ** PRIOR_POWER, TOPIC_POWER)
+def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray, power: float) -> np.ndarray:
+    """Return the opinion times that of the segment's topics, to a power."""
+    return heard(opinion, beta, topic_map / opinion.mean(0) ** PRIOR_POWER, power)
 
 
 def rounds(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -36,6 +36,15 @@ def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str]) -> list[st
             f"Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
         )
     return notes
+
+
+def notes_on_names(aspects: Sequence[Aspect], known: Callable[[str], Aspect]) -> list[str]:
+    """Say which aspects have nothing but their name: nothing is given, and the library has nothing."""
+    said = [(one, known(one.name)) for one in aspects]
+    bare = [one.name for one, found in said if not (one.about or one.words or one.examples or found.examples)]
+    if not bare:
+        return []
+    return [f"Only the name speaks for {', '.join(bare)}. Words or examples in {rundir.ASPECTS} help."]
 
 
 def notes_on_number(aspects: Sequence[Aspect], n_topics: int) -> list[str]:

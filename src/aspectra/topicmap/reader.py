@@ -18,6 +18,7 @@ from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.gaussians import Features
+from aspectra.topicmap.library import look_up
 from aspectra.topicmap.names import AspectEvidence, GeneralEvidence
 from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
 
@@ -63,17 +64,23 @@ class Reader:
     def aspect(self, aspect: Aspect) -> AspectEvidence:
         """Read what is said of one aspect: its name and words in templates, its sentence, its examples.
 
-        Its name also counts alone, if the reviews use it.
+        What the library has of its name are further examples.
         """
-        words = self.word_vectors([aspect.name, *aspect.words])
-        if (aspect.about or aspect.words or aspect.examples) and len(words[0]):
-            alone = self.aspect(Aspect(aspect.name))
-        else:
-            alone = None
         texts = [text for phrase in (aspect.name, *aspect.words) for text in name_texts(phrase)]
         texts += [text for text in (aspect.about, *aspect.examples) if text]
-        encoded = self.embed(texts) if self.embed else None
-        return AspectEvidence(aspect.name, encoded, np.concatenate(words), alone)
+        examples = [*aspect.examples, *self.known(aspect.name).examples]
+        read = self.embed([*texts, *examples]) if self.embed else None
+        return AspectEvidence(
+            aspect.name,
+            None if read is None else read[: len(texts)],
+            np.concatenate(self.word_vectors([aspect.name, *aspect.words])),
+            read[len(texts) :] if read is not None and examples else None,
+            told=bool(aspect.words or aspect.about),
+        )
+
+    def known(self, name: str) -> Aspect:
+        """Return what the library knows of an aspect in the language of the reviews."""
+        return look_up(name, self.vocabulary.language)
 
     def general(self, texts: Sequence[str], aspects: Sequence[Aspect]) -> GeneralEvidence:
         """Read sentences that any review may contain, with what these reviews call the product."""

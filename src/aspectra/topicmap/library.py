@@ -1,0 +1,59 @@
+"""Aspects that many reviews have: a name in, words and sentences about it out (library.toml, in English).
+
+"Price", "cost" and "value for money" are one aspect. A name of several parts ("Size/Fit", "Food & drinks") is
+all of them. What the library does not have counts by its name alone.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+
+from aspectra.topicmap.aspects import Aspect
+
+LANGUAGE = "en"
+PARTS = re.compile(r"\s*(?:[/&+,;]|\band\b)\s*")
+SAYS_LITTLE = {"a", "experience", "feel", "general", "level", "of", "overall", "product", "quality", "the"}
+"""Words of a name that may be left out: "overall picture quality" is "picture"."""
+
+
+def look_up(name: str, language: str = LANGUAGE) -> Aspect:
+    """Return the words and sentences that are known of an aspect; none if the library does not have it."""
+    found = dict.fromkeys(find(plain(name))) if language == LANGUAGE else {}
+    words, examples = (
+        tuple(dict.fromkeys(text for one in found for text in getattr(one, key)))
+        for key in ("words", "examples")
+    )
+    return Aspect(name, words=words, examples=examples)
+
+
+def plain(name: str) -> str:
+    return " ".join(name.replace("_", " ").replace("-", " ").lower().split())
+
+
+def find(name: str) -> Iterator[Aspect]:
+    """Yield the library's aspects of a name in small letters: the whole of it, or each of its parts."""
+    known = library()
+    for form in (name, f"{name}s", name.removesuffix("s")):
+        if form in known:
+            yield known[form]
+            return
+    parts = [part for part in PARTS.split(name) if part]
+    shorter = " ".join(word for word in name.split() if word not in SAYS_LITTLE)
+    for part in parts if len(parts) > 1 else [shorter]:
+        if part and part != name:
+            yield from find(part)
+
+
+@cache
+def library() -> dict[str, Aspect]:
+    """Read the library: each aspect by all of its names, in small letters."""
+    text = (resources.files("aspectra.topicmap") / "library.toml").read_text(encoding="utf-8")
+    return {
+        plain(name): Aspect(title, words=tuple(table["words"]), examples=tuple(table["examples"]))
+        for title, table in tomllib.loads(text).items()
+        for name in (title, *table["names"])
+    }

@@ -1,0 +1,51 @@
+"""The library of aspects that many reviews have."""
+
+import tomllib
+from collections import Counter
+from importlib import resources
+
+import pytest
+
+from aspectra.topicmap.library import look_up, plain
+
+TABLES = tomllib.loads((resources.files("aspectra.topicmap") / "library.toml").read_text(encoding="utf-8"))
+
+
+def test_every_name_means_one_aspect() -> None:
+    names = Counter(plain(name) for title, table in TABLES.items() for name in (title, *table["names"]))
+    assert len(names) > 800
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_every_aspect_has_words_and_sentences_and_nothing_twice() -> None:
+    for title, table in TABLES.items():
+        assert table.keys() == {"names", "words", "examples"}, title
+        assert len(table["words"]) >= 2, title
+        assert len(table["examples"]) >= 4, title
+        for texts in table.values():
+            assert len(set(texts)) == len(texts), title
+        assert all(text[0].isupper() and text[-1] in ".!" for text in table["examples"]), title
+
+
+@pytest.mark.parametrize("name", ["Price", "cost", "  Value for MONEY ", "prices", "overall price", "Costs"])
+def test_an_aspect_is_known_by_any_of_its_names(name: str) -> None:
+    found = look_up(name)
+    assert found.name == name
+    assert found.words == tuple(TABLES["Price"]["words"])
+    assert found.examples == tuple(TABLES["Price"]["examples"])
+
+
+@pytest.mark.parametrize("name", ["Size/Look", "size and looks", "Look & size", "size,_look"])
+def test_a_name_of_several_parts_is_all_of_them(name: str) -> None:
+    assert set(look_up(name).examples) == {*TABLES["Size"]["examples"], *TABLES["Look"]["examples"]}
+
+
+@pytest.mark.parametrize("name", ["xqz", "", "and", "quality of the product level xqz", "General"])
+def test_of_an_unknown_name_nothing_is_said(name: str) -> None:
+    found = look_up(name)
+    assert (found.words, found.examples) == ((), ())
+
+
+def test_the_library_is_english() -> None:
+    assert look_up("Service", "en").words
+    assert not look_up("Service", "de").words
