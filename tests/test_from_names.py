@@ -21,8 +21,10 @@ from aspectra.rundir import ASPECTS, DEV, INPUTS, STUDENT, write_json
 from aspectra.scores import Gold
 from aspectra.student.card import Card
 from aspectra.student.distill import joined
-from aspectra.student.from_names import decided, labelled_segments, train_linear, with_keywords
+from aspectra.student.fast import before_labels
+from aspectra.student.from_names import decided, labelled_segments, train_linear
 from aspectra.student.linear import LinearStudent
+from aspectra.student.teach_fast import teach_fast
 from aspectra.topicmap.aspects import Aspect
 
 BUNDLED = "aspectra.encoder.pretrained.bundled_folder"
@@ -103,20 +105,6 @@ def test_labelled_segments_that_made_the_map_count_as_they_are(linear_run: Path,
     assert decided(by_dev, names) == {}
 
 
-def test_keywords_of_a_topic_are_words_of_the_aspect_that_most_of_its_labels_have(linear_run: Path) -> None:
-    topic_map = Fitted.load(linear_run).the_map()
-    aspects = [Aspect("Taste", words=("crema",)), Aspect("Noise")]
-    counts = np.zeros((len(topic_map.choices), 3))  # the last is General
-    counts[0] = [0, 6, 3]
-    counts[1] = [0, 3, 0]  # too few
-    counts[2] = [4, 1, 6]  # most are General's
-    counts[3] = [3, 0, 1]
-    taste, noise = with_keywords(aspects, topic_map, counts)
-    assert noise.words == topic_map.choices[0].keywords[:2]
-    assert taste.words == ("crema", *topic_map.choices[3].keywords[:2])
-    assert with_keywords(aspects, topic_map, None) == aspects
-
-
 def test_without_general_in_the_map_it_is_never_answered(
     linear_run: Path, config: StudentConfig, known: Gold
 ) -> None:
@@ -125,6 +113,14 @@ def test_without_general_in_the_map_it_is_never_answered(
     answers = student.probabilities(known.texts)
     assert student.card.aspects == LINEAR_ASPECTS[:4]
     np.testing.assert_allclose(answers.sum(1), 1, atol=1e-5)
+    rows = [pair for pair in zip(known.texts, known.aspects, strict=True) if GENERAL not in pair[1]]
+    gold = Gold(*zip(*rows, strict=True))
+    labelled = train_linear(detector.fitted_, config, labels=gold)
+    assert labelled.head.answerable.tolist() == [1, 1, 1, 1, 0]
+    fast = teach_fast(labelled, gold)
+    flat, _ = fast.read(gold.texts[:50])
+    assert (before_labels(flat, fast.head)[:, -1] == 0).all()
+    assert accuracy(labelled, gold) > accuracy(student, gold)
 
 
 def test_an_aspect_that_nothing_speaks_of_is_told(

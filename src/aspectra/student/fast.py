@@ -122,10 +122,10 @@ def before_labels(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     share = softmax(flat @ head["general"] + head["general_bias"])
     aspect = softmax(flat @ head["specific"] + head["specific_bias"])
     result = np.column_stack([share[:, :-1].sum(1, keepdims=True) * aspect, share[:, -1:]])
-    if "topics_say" not in head:
-        return result
-    beta = flat[:, -len(head["topics_say"]) :] ** 2
-    return heard(result, beta, head["topics_say"], head["topics_power"])
+    if "topics_say" in head:
+        beta = flat[:, -len(head["topics_say"]) :] ** 2
+        result = heard(result, beta, head["topics_say"], head["topics_power"])
+    return normalise(result * head["answerable"]) if "answerable" in head else result
 
 
 def load_fast(folder: Path, fitted: Fitted) -> FastStudent:

@@ -34,9 +34,6 @@ from aspectra.topicmap.gaussians import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.topicmap import TopicMap
 
-KEYWORDS, FEWEST, MAJORITY = 2, 4, 0.5
-"""So many keywords of a topic are words of an aspect if the topic has at least so many labelled segments and
-at least this share of them is the aspect's. That gains 0.8 / 1.1 on five dev sets; 3 keywords gain less."""
 SCORES = ("f1_micro", "f1_macro", "f1_weighted")
 
 
@@ -53,10 +50,12 @@ def train_linear(
     sample = fitted.names_sample(encoder, progress_of("features", progress), config.n_segments)
     progress("head", 0.0)
     wanted, notes = learnable(described(topic_map.aspects, aspects), sample, topic_map, labels)
-    labelled = labelled_segments(topic_map, wanted)
-    evidence = [sample.evidence(aspect) for aspect in with_keywords(wanted, topic_map, labelled)]
+    evidence = [sample.evidence(aspect) for aspect in wanted]
     general = sample.reader.general(sample.texts, wanted)
+    labelled = labelled_segments(topic_map, wanted)
     learned = learn_from_names(sample.features, evidence, general, decided(topic_map, wanted), labelled)
+    if GENERAL not in card.aspects:
+        learned = replace(learned, answerable=np.array([one != GENERAL for one in learned.aspects]))
     facts: dict[str, Any] = {}
     held_out = None
     if labels is not None:
@@ -109,23 +108,6 @@ def labelled_segments(topic_map: TopicMap, aspects: Sequence[Aspect]) -> np.ndar
             if aspect in number:
                 result[choice.topic, number[aspect]] = count
     return result if result.any() else None
-
-
-def with_keywords(
-    aspects: Sequence[Aspect], topic_map: TopicMap, labelled: np.ndarray | None
-) -> list[Aspect]:
-    """Add to each aspect's words the first keywords of the topics that labelled segments (K×A) give to it."""
-    if labelled is None:
-        return list(aspects)
-    words: list[list[str]] = [[] for _ in aspects]
-    for choice in topic_map.choices:
-        counts = labelled[choice.topic]
-        best, total = int(counts.argmax()), counts.sum()
-        if best < len(aspects) and total >= FEWEST and counts[best] >= MAJORITY * total:
-            words[best] += choice.keywords[:KEYWORDS]
-    return [
-        replace(aspect, words=(*aspect.words, *more)) for aspect, more in zip(aspects, words, strict=True)
-    ]
 
 
 def learn_labels(

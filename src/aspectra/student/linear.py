@@ -49,6 +49,7 @@ class LinearHead(nn.Module):
     specific_bias: Tensor
     topics_say: Tensor  # K×A; students of older versions have none
     topics_power: Tensor
+    answerable: Tensor  # A, 0 or 1; only if General is not answered
     correction: Tensor  # F×A, only with labels
     correction_bias: Tensor
     power: Tensor
@@ -61,7 +62,7 @@ class LinearHead(nn.Module):
             self.register_buffer(name, array)
         self.encoded, self.corrected = "origin" in arrays, "correction" in arrays
         self.calibrated, self.topical = "temperature" in arrays, "topics_say" in arrays
-        self.leading = "lead" in arrays
+        self.leading, self.limited = "lead" in arrays, "answerable" in arrays
 
     @classmethod
     def of(
@@ -75,6 +76,8 @@ class LinearHead(nn.Module):
         if lead != 1:
             arrays["lead"] = np.array(lead)
         arrays |= {"topics_say": learned.topics_say, "topics_power": np.array(learned.topics_power)}
+        if learned.answerable is not None:
+            arrays["answerable"] = learned.answerable.astype(np.float32)
         if learned.space.origin is not None:
             arrays["origin"] = learned.space.origin
         if learned.correction is not None:
@@ -96,6 +99,9 @@ class LinearHead(nn.Module):
         answer = torch.cat([share[:, :-1].sum(1, keepdim=True) * aspect, share[:, -1:]], 1)  # B×A
         if self.topical:
             answer = answer * (beta @ self.topics_say).clamp(min=TINY) ** self.topics_power
+            answer = answer / answer.sum(1, keepdim=True).clamp(min=1e-30)
+        if self.limited:
+            answer = answer * self.answerable
             answer = answer / answer.sum(1, keepdim=True).clamp(min=1e-30)
         if self.corrected:
             known = self.power * answer.clamp(min=LEAST).log()

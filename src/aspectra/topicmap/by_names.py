@@ -216,7 +216,8 @@ def suggest_by_names(
     }
     learned = learn_from_names(sample.features, evidence, general, decided)
     shares = topic_shares(sample, learned.targets)
-    by_name = topic_shares(sample, first_opinion(sample.features, evidence, general))
+    names_alone = [replace(one, examples=None, has_word=None) for one in evidence]
+    by_name = topic_shares(sample, first_opinion(sample.features, names_alone, general))
     sizes = np.bincount(sample.topic, minlength=len(topics.items))
     near = NearestWords(topics, evidence, general, sample)
     weights = topic_weights(shares, np.array([learned.shares[name] for name in learned.aspects]))

@@ -48,7 +48,7 @@ PRIOR_POWER = 0.5
 contains them already."""
 TOPIC_POWER, DECIDED_POWER = 1.5, 2.0
 """Weight of the topics' opinion: β is spread over many topics, so their opinions lie closer together than
-they should. The second is for topics that a person or labelled segments have decided."""
+they should. The second is for topics that a person has decided."""
 ROUNDS = 3
 """Without labels nothing gets better after so many, and General drifts after ten."""
 GENERAL_ANCHOR = 3.0
@@ -60,8 +60,8 @@ and the topic is so many times as large as all that is answered with the aspect.
 on seven dev sets, also with aspects of other products; the sample's Service and Ease of use need it."""
 HARDLY, SURE = 0.002, 0.5
 """Hardly any segment speaks of an aspect below this share; an answer above this probability is sure."""
-ANSWER_POWER, LABELLED_POWER = 1.0, 2.0
-"""Weight of the topics' opinion in the answer; the second if labelled segments made the map."""
+ANSWER_POWER = 1.0
+"""Weight of the topics' opinion in the answer."""
 LABELLED_PRIOR = 3.0
 """A topic speaks as its labelled segments do, and so many that speak as its other segments do."""
 HAS_WORD = 3.0
@@ -115,12 +115,16 @@ class Learned:
     shares: dict[str, float]
     unchanged: tuple[float, ...]  # per round: share of answers as in the round before
     correction: Correction | None = None
+    answerable: np.ndarray | None = None
+    """Which aspects (A booleans) may be answered; the others have no part in what labels correct."""
 
     def probabilities(self, segments: Features) -> np.ndarray:
         """Return N×A in the order of `aspects`."""
         places = self.space(segments)
         answer = join(self.general(places)[:, -1], self.specific(places))
         answer = heard(answer, segments.beta, self.topics_say, self.topics_power)
+        if self.answerable is not None:
+            answer = normalise(answer * self.answerable)
         return answer if self.correction is None else self.correction(answer, places)
 
     def with_labels(self, segments: Features, labels: np.ndarray) -> Learned:
@@ -167,8 +171,7 @@ def learn_once(
     answer = join(is_general(places)[:, -1], specific(places))
     topic_map = map_topics(segments.beta, answer, choices, labelled)
     say = topic_map / answer.mean(0) ** PRIOR_POWER
-    power = ANSWER_POWER if labelled is None else LABELLED_POWER
-    answer = heard(answer, segments.beta, say, power)
+    answer = heard(answer, segments.beta, say, ANSWER_POWER)
     names = (*(aspect.name for aspect in aspects), GENERAL)
     shares = np.bincount(answer.argmax(1), minlength=len(names)) / len(answer)
     return Learned(
@@ -178,7 +181,7 @@ def learn_once(
         specific,
         topic_map,
         say,
-        power,
+        ANSWER_POWER,
         answer,
         dict(zip(names, shares.tolist(), strict=True)),
         changes,
@@ -193,7 +196,7 @@ def learn_models(
     labelled: np.ndarray | None,
 ) -> tuple[Linear, Linear, tuple[float, ...]]:
     """Learn both models, whether General and which aspect, from a first opinion; also how answers changed."""
-    power = TOPIC_POWER if labelled is None and not choices else DECIDED_POWER
+    power = DECIDED_POWER if choices else TOPIC_POWER
     start = denoise(beta, opinion, map_topics(beta, opinion, choices, labelled), power)
     if choices:  # what a person said stays in force in every round
         opinion = start
