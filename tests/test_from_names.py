@@ -199,11 +199,21 @@ def test_what_was_labelled_on_the_page_is_learnt_from_and_told(
 
 
 def test_a_score_on_what_the_student_learnt_from_is_told(
-    aspectra: Callable[..., Any], linear_run: Path, config: StudentConfig, gold_file: Path, tmp_path: Path
+    aspectra: Callable[..., Any],
+    linear_run: Path,
+    config: StudentConfig,
+    gold_file: Path,
+    sample_files: Path,
+    tmp_path: Path,
 ) -> None:
     run = Path(shutil.copytree(linear_run, tmp_path / "run"))
     package.distill(run, config, labels=gold_file)
-    assert "The student learnt from these segments" in aspectra("evaluate", run, gold_file, "--quiet").err
+    learnt = "The student learnt from these gold segments"
+    assert learnt in aspectra("evaluate", run, gold_file, "--quiet").err
+    aspectra("label", run, sample_files / "reviews.csv", "-o", tmp_path / "labels.parquet")
+    options = ("-o", tmp_path / "report.html", "--gold", gold_file)
+    aspectra("report", run, tmp_path / "labels.parquet", *options)
+    assert learnt in (tmp_path / "report.html").read_text()
     other = tmp_path / "other.jsonl"
     other.write_text("".join(gold_file.read_text().splitlines(keepends=True)[1:]))
     assert "learnt from these" not in aspectra("evaluate", run, other).err

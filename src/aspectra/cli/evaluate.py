@@ -61,9 +61,9 @@ def note_learnt(run: Path, model: str | None, gold: Gold) -> None:
 
     if run.suffix == ".onnx" or choose_model(run, model)[0] == "teacher":
         return
-    card = Card.load(run / rundir.STUDENT)
-    if card.labels_fingerprint == rundir.fingerprint(*sorted(gold.texts)):
-        show.note(f"The student learnt from these segments, so it knows them too well. {card.labels_text()}")
+    learnt = Card.load(run / rundir.STUDENT).note_on(gold.texts)
+    if learnt:
+        show.note(learnt)
 
 
 def print_scores(scores: Scores) -> None:

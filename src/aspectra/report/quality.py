@@ -160,8 +160,10 @@ def assess(
     labeller = open_labeller(detector.fitted_, run, origin.model or "teacher")
     estimate: dict[str, float] = {}
     made_by, notes = MODELS[origin.model], without_topic(detector.topic_map_, run)
+    segments = read_gold(gold) if gold else None
     if isinstance(labeller, BothLabeller):
-        notes = labeller.notes
+        learnt = labeller.card.note_on(segments.texts) if segments else ""
+        notes = (*labeller.notes, *([learnt] if learnt else []))
     if isinstance(labeller, StudentLabeller):
         estimate = labeller.card.estimate
         made_by = made_by if labeller.teacher_weight else ALONE
@@ -172,7 +174,7 @@ def assess(
     }
     return Quality(
         made_by,
-        grade(labeller, read_gold(gold)) if gold else None,
+        grade(labeller, segments) if segments else None,
         gold.name if gold else None,
         dict(estimate),
         topic_lines(detector, shares),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -168,6 +168,12 @@ class Card:
         """Say what labelled segments added to the aspects' scores, if they did."""
         shifts = ", ".join(f"{aspect} {value:+.2f}" for aspect, value in self.logit_shift.items() if value)
         return f"Labelled segments changed the scores (log-odds): {shifts}.\n" if shifts else ""
+
+    def note_on(self, texts: Sequence[str]) -> str:
+        """Say so if the student learnt from just these texts, on which it is to be scored; else ""."""
+        if not self.n_labels or self.labels_fingerprint != rundir.fingerprint(*sorted(texts)):
+            return ""
+        return f"The student learnt from these gold segments, so it knows them too well. {self.labels_text()}"
 
     def labels_text(self) -> str:
         if not self.n_labels:
