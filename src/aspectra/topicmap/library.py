@@ -1,7 +1,7 @@
 """Aspects that many reviews have: a name in, words and sentences about it out (library.toml, in English).
 
-"Price", "cost" and "value for money" are one aspect. A name of several parts ("Size/Fit", "Food & drinks") is
-all of them. What the library does not have counts by its name alone.
+"Price", "cost" and "value for money" are one aspect. A name of several meanings ("service") or several parts
+("Size/Fit", "Food & drinks") is all of them. What the library does not have counts by its name alone.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ def plain(name: str) -> str:
 
 
 def find(name: str) -> Iterator[Aspect]:
-    """Yield the library's aspects of a name in small letters: the whole of it, or each of its parts."""
-    known = library()
+    """Yield the library's aspects of a name in small letters: of the whole, or else of each of its parts."""
     for form in (name, f"{name}s", name.removesuffix("s")):
-        if form in known:
-            yield known[form]
+        if form in library():
+            yield from library()[form]
             return
     parts = [part for part in PARTS.split(name) if part]
     shorter = " ".join(word for word in name.split() if word not in SAYS_LITTLE)
@@ -49,11 +48,12 @@ def find(name: str) -> Iterator[Aspect]:
 
 
 @cache
-def library() -> dict[str, Aspect]:
-    """Read the library: each aspect by all of its names, in small letters."""
+def library() -> dict[str, list[Aspect]]:
+    """Read the library: the aspects of each name, in small letters."""
     text = (resources.files("aspectra.topicmap") / "library.toml").read_text(encoding="utf-8")
-    return {
-        plain(name): Aspect(title, words=tuple(table["words"]), examples=tuple(table["examples"]))
-        for title, table in tomllib.loads(text).items()
-        for name in (title, *table["names"])
-    }
+    found: dict[str, list[Aspect]] = {}
+    for title, table in tomllib.loads(text).items():
+        aspect = Aspect(title, words=tuple(table["words"]), examples=tuple(table["examples"]))
+        for name in (title, *table["names"]):
+            found.setdefault(plain(name), []).append(aspect)
+    return found
