@@ -67,6 +67,15 @@ def test_it_learns_from_labels_as_it_reads_them(copied: Path, sample: Sample) ->
     assert np.log(after[gold_rows]).mean() > np.log(before[gold_rows]).mean()
 
 
+def test_it_gives_each_answer_about_as_often_as_the_student(fast: FastLabeller, linear_run: Path) -> None:
+    texts = Fitted.load(linear_run).corpus.segments["text"].head(1500)
+    counts = [
+        np.bincount(one.predict_proba(texts).argmax(1), minlength=len(LINEAR_ASPECTS))
+        for one in (fast, load(linear_run, "encoder"))
+    ]
+    assert np.abs(counts[0] - counts[1]).max() < 0.03 * len(texts)
+
+
 def test_it_is_as_sure_of_its_answers_as_the_student(fast: FastLabeller, linear_run: Path) -> None:
     texts = Fitted.load(linear_run).corpus.segments["text"].head(500)
     student = load(linear_run, "encoder").predict_proba(texts).max(1).mean()

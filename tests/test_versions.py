@@ -37,6 +37,7 @@ def edit(home: Path, name: str, old: str, new: str) -> Path:
         ("bench/runner.py", "COVERAGES = np.linspace(0.05", "COVERAGES = np.linspace(0.1"),
         ("scores.py", "argmax(axis=1)", "argmin(axis=1)"),
         ("teacher/gradient.py", FUTURE, FUTURE + "EXTRA = 1\n"),
+        ("topicmap/library.toml", "bargain", "steal"),
     ],
 )
 def test_a_changed_line_changes_the_key_of_the_teacher(copy: Path, name: str, old: str, new: str) -> None:

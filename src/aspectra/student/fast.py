@@ -99,6 +99,8 @@ def answer(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -
     result = learnt_answer(flat, head)
     if leaning.shape[1]:
         result = normalise(result * np.exp(leaning))
+    if "balance" in head:
+        result = normalise(result * np.exp(head["balance"]))
     nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
     kept = normalise(np.hstack([result, nothing])[:, head["kept"]])
     return soften(kept, number(head, "temperature"), number(head, "lead"))

@@ -7,7 +7,6 @@ from them is too fine for sums of words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -27,7 +26,11 @@ from aspectra.topicmap.reader import Embed
 SHORT_SHARE = 0.3
 """So much of the encoder's work for a fast student are the short segments, about."""
 MODELS = {"general", "specific", "correction"}
+BALANCING, STEP = 30, 0.7
+"""So many steps of this size make answers as frequent as the student's."""
 Head = dict[str, np.ndarray]
+Read = tuple[np.ndarray, np.ndarray]
+"""Features of segments (N×F), and what their words lean to (N×A)."""
 
 
 def teach_fast(
@@ -52,12 +55,15 @@ def teach_fast(
     rest = partial(embed, progress=part_of(progress, SHORT_SHARE, 1 - SHORT_SHARE))
     phrases, components = learn_phrases(reviews, texts, seen[:, : len(origin)], rest)
     weight = LEANING_BESIDE_LABELS if "correction" in head else 1.0
-    phrases = phrases.leaning(texts, learnt_answer(seen, head), weight)
+    answers = learnt_answer(seen, head)
+    phrases = phrases.leaning(texts, answers, weight)
     sure = float(answer(seen, np.zeros((len(seen), 0)), head).max(1).mean())
     fast = FastStudent(fitted, student.card, phrases, projected(head, components))
     if labels is not None:
         fast.head.update(own_correction(fast, labels, Space.of(sample.features), components))
-    fast.head["temperature"] = as_sure(fast, texts, sure)
+    read = fast.read(texts)
+    fast.head["balance"] = as_often(fast, read, answers)
+    fast.head["temperature"] = as_sure(fast, read, sure)
     return fast
 
 
@@ -81,10 +87,29 @@ def projected(head: Head, components: np.ndarray) -> Head:
     return head | {name: np.vstack([components.T @ head[name][:size], head[name][size:]]) for name in names}
 
 
-def as_sure(fast: FastStudent, texts: Sequence[str], sure: float) -> np.ndarray:
-    """Return the temperature at which a fast student is as sure of its answers to texts as the student is."""
+def as_often(fast: FastStudent, read: Read, answers: np.ndarray) -> np.ndarray:
+    """Return A numbers for a fast student's scores: with them it gives each answer as often as the student.
+
+    Words lean to aspects, so it would find them where the student's answers (N×A) are General.
+    """
+    flat, leaning = read
+    guess = learnt_answer(flat, fast.head) * np.exp(leaning)
+    wanted, result = shares(answers), np.zeros(answers.shape[1])
+    for _ in range(BALANCING):
+        result += STEP * np.log(wanted / shares(guess * np.exp(result)))
+    return result.astype(np.float32)
+
+
+def shares(answers: np.ndarray) -> np.ndarray:
+    """Return how often each column is the largest, A; never quite zero."""
+    counts = np.bincount(answers.argmax(1), minlength=answers.shape[1])
+    return np.asarray(counts / max(len(answers), 1) + 1e-4)
+
+
+def as_sure(fast: FastStudent, read: Read, sure: float) -> np.ndarray:
+    """Return the temperature at which a fast student is as sure of the segments read as the student is."""
     plain = {name: array for name, array in fast.head.items() if name not in ("temperature", "lead")}
-    found = temperature_for(answer(*fast.read(texts), plain), sure, number(fast.head, "lead"))
+    found = temperature_for(answer(*read, plain), sure, number(fast.head, "lead"))
     return np.array(found, np.float32)
 
 
