@@ -308,22 +308,30 @@ def map_topics(
     choices: Mapping[int, int | None] | None = None,
     labelled: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return K×A: what the segments of each topic say on average, and more loudly what a person chose.
-
-    If no segment is labelled as General, the labels do not tell how much of a topic is.
-    """
+    """Return K×A: what the segments of each topic say on average, and more loudly what a person chose."""
     result = normalise(beta.T @ opinion)
     if labelled is not None:
         if not labelled[:, -1].any():
-            specific = 1 - result[:, -1:]
-            general = labelled.sum(1, keepdims=True) * result[:, -1:]
-            labelled = np.column_stack([labelled[:, :-1] * specific, general])
+            labelled = as_in_reviews(labelled, result, opinion.mean(0))
         result = normalise(labelled + LABELLED_PRIOR * result)
     for topic, aspect in (choices or {}).items():
         said = opinion.mean(0) if aspect is None else np.eye(result.shape[1])[aspect]
         weight = CHOSEN_GENERAL if aspect == result.shape[1] - 1 else CHOSEN
         result[topic] = (1 - weight) * result[topic] + weight * said
     return result
+
+
+def as_in_reviews(labelled: np.ndarray, topic_map: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return counts of labelled segments (K×A), none of which is General, as all segments would have them.
+
+    Such labels were chosen for their aspects: they tell neither how much of a topic is General nor how
+    frequent the aspects are. The map without them (K×A) and the aspects' shares do. Citysearch's dev gains
+    1.6 by the shares.
+    """
+    count = labelled.sum(1, keepdims=True)
+    specific = normalise(labelled[:, :-1] / np.maximum(labelled[:, :-1].sum(0), 1) * shares[:-1])
+    general = topic_map[:, -1:]
+    return np.column_stack([count * (1 - general) * specific, count * general])
 
 
 def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray, power: float) -> np.ndarray:
