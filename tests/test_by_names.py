@@ -154,6 +154,11 @@ def test_a_name_that_nobody_knows_is_said_and_left_out(detector: AspectDetector,
         suggest_by_names(detector.topics_, named("xqz"), words)
 
 
+def test_a_misspelt_name_is_asked_about(words: NamesSample) -> None:
+    _, notes = spoken_of(named("Tsate", "xqz", "Price"), words)
+    assert "occurs in the reviews. Did you mean taste? Add words" in notes[0]
+
+
 def test_names_in_another_language_are_unknown_words(words: NamesSample) -> None:
     known, notes = spoken_of(named("Geschmack", "Lautstärke", "Taste"), words)
     assert [aspect.name for aspect in known] == ["Taste"]

@@ -375,4 +375,4 @@ def spoken_of(
             by_encoder.append(aspect.name)
         else:
             unknown.append(aspect.name)
-    return known, notes_on_words(by_encoder, unknown)
+    return known, notes_on_words(by_encoder, unknown, sample.reader.vocabulary.words)

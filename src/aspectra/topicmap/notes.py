@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -18,10 +19,12 @@ from aspectra.topicmap.topicmap import Suggestion
 SAME = 0.7
 """Aspects whose evidence has a higher cosine than this mean the same."""
 TOPICS_PER_ASPECT = 3
+ALIKE = 0.8
+"""A word at least so much like a name (difflib) may be what was meant."""
 
 
-def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str]) -> list[str]:
-    """Say which aspects the encoder alone knows, and which nobody."""
+def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Say which aspects the encoder alone knows, and which nobody; names may be misspelt `words`."""
     notes = []
     if by_encoder:
         name, it = ("the name", "it") if len(by_encoder) == 1 else ("the names", "them")
@@ -31,9 +34,11 @@ def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str]) -> list[st
         )
     if unknown:
         it = "it" if len(unknown) == 1 else "them"
+        meant = [word for name in unknown for word in get_close_matches(name.lower(), words, 1, ALIKE)]
         notes.append(
             f"Nothing speaks of {', '.join(unknown)}: no word of {it} occurs in the reviews. "
-            f"Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
+            + (f"Did you mean {', '.join(meant)}? " if meant else "")
+            + f"Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
         )
     return notes
 
