@@ -216,6 +216,12 @@ def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample)
     assert "only what the encoder knows" in notes[0]
 
 
+def test_a_name_may_be_misspelt_though_the_encoder_knows_its_pieces(words: NamesSample) -> None:
+    told = NamesSample(words.reader, words.texts, words.features, lambda word: True)
+    _, notes = spoken_of(named("Shippping"), told)
+    assert "Did you mean shipping? Words or examples" in notes[0]
+
+
 def test_two_aspects_that_mean_the_same_are_named(detector: AspectDetector, words: NamesSample) -> None:
     twins = [
         Aspect("Price", words=("expensive",)),

@@ -22,6 +22,7 @@ from aspectra.errors import InputError, NotInstalledError
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gamma import entropy
 from aspectra.topicmap.gaussians import TINY, Features, normalise, unit
+from aspectra.topicmap.library import known_names
 from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,
@@ -375,4 +376,5 @@ def spoken_of(
             by_encoder.append(aspect.name)
         else:
             unknown.append(aspect.name)
-    return known, notes_on_words(by_encoder, unknown, sample.reader.vocabulary.words)
+    words = [*known_names(sample.reader.vocabulary.language), *sample.reader.vocabulary.words]
+    return known, notes_on_words(by_encoder, unknown, words)

@@ -30,6 +30,11 @@ def look_up(name: str, language: str = LANGUAGE) -> Aspect:
     return Aspect(name, words=words, examples=examples)
 
 
+def known_names(language: str = LANGUAGE) -> list[str]:
+    """Return all names that the library knows, in small letters."""
+    return list(library()) if language == LANGUAGE else []
+
+
 def plain(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").lower().split())
 

@@ -30,17 +30,22 @@ def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str], words: Seq
         name, it = ("the name", "it") if len(by_encoder) == 1 else ("the names", "them")
         notes.append(
             f"No word of {', '.join(by_encoder)} occurs in the reviews: only what the encoder knows of "
-            f"{name} speaks for {it}. Words or examples in {rundir.ASPECTS} help."
+            f"{name} speaks for {it}. {meant(by_encoder, words)}Words or examples in {rundir.ASPECTS} help."
         )
     if unknown:
         it = "it" if len(unknown) == 1 else "them"
-        meant = [word for name in unknown for word in get_close_matches(name.lower(), words, 1, ALIKE)]
         notes.append(
             f"Nothing speaks of {', '.join(unknown)}: no word of {it} occurs in the reviews. "
-            + (f"Did you mean {', '.join(meant)}? " if meant else "")
-            + f"Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
+            f"{meant(unknown, words)}"
+            f"Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
         )
     return notes
+
+
+def meant(names: Sequence[str], words: Sequence[str]) -> str:
+    """Ask whether names are misspelt words; "" if they are like none."""
+    found = [word for name in names for word in get_close_matches(name.lower(), words, 1, ALIKE)]
+    return f"Did you mean {', '.join(found)}? " if found else ""
 
 
 def notes_on_names(aspects: Sequence[Aspect], known: Callable[[str], Aspect]) -> list[str]:
