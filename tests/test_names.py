@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from aspectra.config import GENERAL
-from aspectra.topicmap.gaussians import Features, Space, fit_gaussians, learn_correction, softmax
+from aspectra.topicmap.gaussians import (
+    SUREST,
+    Features,
+    Lessons,
+    Space,
+    fit_gaussians,
+    learn_correction,
+    softmax,
+    surest,
+)
 from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,
@@ -167,11 +176,45 @@ def test_labels_help_more_the_more_there_are(count: int) -> None:
 
 def test_a_few_labels_of_doubtful_segments_do_not_turn_clear_answers_round() -> None:
     doubtful = np.tile([0.5, 0.4, 0.1], (12, 1))
-    correction = learn_correction(
-        doubtful, np.zeros((12, 4)), np.eye(3)[[2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2]]
-    )
+    labels = np.eye(3)[[2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2]]
+    correction = learn_correction(Lessons.of(doubtful, np.zeros((12, 4)), labels))
     clear = np.array([[0.98, 0.015, 0.005], [0.015, 0.98, 0.005]])
     assert list(correction(clear, np.zeros((2, 4))).argmax(1)) == [0, 1]
+
+
+def test_a_lesson_of_half_the_weight_counts_as_half_as_many() -> None:
+    draws = np.random.default_rng(0)
+    answers, places = softmax(draws.normal(size=(20, 3))), draws.normal(size=(20, 4))
+    labels = np.eye(3)[draws.integers(0, 3, 20)]
+    once = Lessons.of(answers, places, labels)
+    halves = Lessons.of(answers, places, labels, 0.5)
+    both = [learn_correction(one)(answers, places) for one in (once, halves.and_then(halves))]
+    np.testing.assert_allclose(*both, atol=1e-4)
+
+
+def test_what_is_added_beside_is_left_out_of_the_correction() -> None:
+    answers, places = np.full((60, 3), 1 / 3), np.zeros((60, 2))
+    labels, beside = np.eye(3)[np.arange(60) % 2], np.tile([5.0, 5.0, 0.0], (60, 1))
+    plain, told = (learn_correction(Lessons.of(answers, places, labels, 1.0, one)) for one in (None, beside))
+    assert np.ptp(plain.linear.bias) > 1
+    assert np.ptp(told.linear.bias) < 0.1
+
+
+def test_the_surest_segments_keep_an_aspect_that_has_no_labels() -> None:
+    segments, truth = plant()
+    learned = learn(segments)
+    labelled = np.flatnonzero(truth != 0)[:300]
+    fixed = learned.with_labels(segments.select(labelled), np.eye(3)[truth[labelled]])
+    alone = replace(learned, sure=segments.select(np.zeros(0, int)))
+    lost = alone.with_labels(segments.select(labelled), np.eye(3)[truth[labelled]])
+    found = [(one.probabilities(segments)[truth == 0, 0]).mean() for one in (lost, fixed)]
+    assert found[0] < found[1]
+
+
+def test_surest_are_few_of_each_aspect_and_answer_it() -> None:
+    answers = softmax(3 * np.random.default_rng(0).normal(size=(400, 4)))
+    best = answers.argmax(1)[surest(answers)]
+    assert np.bincount(best, minlength=4).tolist() == [SUREST, SUREST, SUREST, 0]
 
 
 def test_a_model_unfolds_to_the_features() -> None:

@@ -43,8 +43,6 @@ short segments would decide what words mean in long ones, and Citysearch, whole 
 LEANING_PRIOR = 10.0
 """A word leans as the segments with it do, and so many that are like all others. On five dev sets 3 to 20 do
 as well; the sum of leanings is divided by the root of their number: words of a segment say much the same."""
-LEANING_BESIDE_LABELS = 0.4
-"""Weight of leanings where labels have corrected the student; 0.3 and 0.5 do as well on five dev sets."""
 LENGTH = 0.9
 """The encoder's own states have length 1. These are guesses and count a little less: on seven dev sets 91.8 %
 of the answers are then the student's, 91.3 % with 1, and 91.9 % with 0.8, which loses rare aspects."""
@@ -106,7 +104,7 @@ class Phrases:
         counts = words.lengths / np.sqrt(np.maximum(words.lengths + pairs.lengths, 1))
         return states, sums[:, width:] * counts.astype(np.float32)[:, None]
 
-    def leaning(self, texts: Sequence[str], answers: np.ndarray, weight: float = 1.0) -> Phrases:
+    def leaning(self, texts: Sequence[str], answers: np.ndarray) -> Phrases:
         """Return the same phrases, which lean to the student's answers (N×A) to texts."""
         from scipy.sparse import csr_matrix
 
@@ -117,7 +115,7 @@ class Phrases:
             counts = csr_matrix((np.ones(len(one.ids)), one.ids, one.offsets), (len(texts), len(sums)))
             sums += counts.T @ answers
             seen += np.asarray(counts.sum(0)).ravel()
-        leanings = weight * (np.log(sums / seen[:, None]) - np.log(shares))
+        leanings = np.log(sums / seen[:, None]) - np.log(shares)
         return replace(self, vectors=np.hstack([self.vectors, leanings.astype(np.float32)]))
 
 

@@ -1,8 +1,8 @@
 """Making the fast student: a student, the segments that it learnt from, and labels if given → a FastStudent.
 
 Vectors of words and pairs come near to the encoder's states (phrases.py), which the student's models answer
-from. What labels add is learnt anew, from the labels as the fast student reads them: what the student learnt
-from them is too fine for sums of words.
+from. What labels add is learnt anew, from the labels as the fast student reads them and from the student's
+answers: what the student learnt from labels is too fine for sums of words.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from aspectra.progress import StageProgress, unseen
 from aspectra.scores import Gold, gold_matrix
 from aspectra.student.fast import FastStudent, answer, before_labels, learnt_answer, number
 from aspectra.student.linear import LinearStudent
-from aspectra.student.phrases import LEANING_BESIDE_LABELS, NO_PHRASES, learn_phrases
+from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.by_names import NamesSample
 from aspectra.topicmap.calibrate import temperature_for
-from aspectra.topicmap.gaussians import Features, Space, learn_correction, normalise, unit
+from aspectra.topicmap.gaussians import Features, Lessons, Space, learn_correction, normalise, unit
 from aspectra.topicmap.reader import Embed
 
 SHORT_SHARE = 0.3
@@ -28,6 +28,10 @@ SHORT_SHARE = 0.3
 MODELS = {"general", "specific", "correction"}
 BALANCING, STEP = 30, 0.7
 """So many steps of this size make answers as frequent as the student's."""
+IMITATED, IMITATED_WEIGHT, IMITATED_POWER = 4000, 0.2, 2.0
+"""Beside labels, so many of the student's answers count so much of a label each, to this power: sharper. On
+seven dev sets F1 gains 0.3 with 200 labels and 0.1 with all, macro F1 0.4 and 0.6. 8,000 with half the
+weight do as well."""
 Head = dict[str, np.ndarray]
 Read = tuple[np.ndarray, np.ndarray]
 """Features of segments (N×F), and what their words lean to (N×A)."""
@@ -54,14 +58,13 @@ def teach_fast(
     reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
     rest = partial(embed, progress=part_of(progress, SHORT_SHARE, 1 - SHORT_SHARE))
     phrases, components = learn_phrases(reviews, texts, seen[:, : len(origin)], rest)
-    weight = LEANING_BESIDE_LABELS if "correction" in head else 1.0
     answers = learnt_answer(seen, head)
-    phrases = phrases.leaning(texts, answers, weight)
+    phrases = phrases.leaning(texts, answers)
     sure = float(answer(seen, np.zeros((len(seen), 0)), head).max(1).mean())
     fast = FastStudent(fitted, student.card, phrases, projected(head, components))
-    if labels is not None:
-        fast.head.update(own_correction(fast, labels, Space.of(sample.features), components))
     read = fast.read(texts)
+    if labels is not None:
+        fast.head.update(own_correction(fast, labels, read, answers, Space.of(sample.features), components))
     fast.head["balance"] = as_often(fast, read, answers)
     fast.head["temperature"] = as_sure(fast, read, sure)
     return fast
@@ -113,17 +116,34 @@ def as_sure(fast: FastStudent, read: Read, sure: float) -> np.ndarray:
     return np.array(found, np.float32)
 
 
-def own_correction(fast: FastStudent, labels: Gold, space: Space, components: np.ndarray) -> Head:
+def own_correction(
+    fast: FastStudent,
+    labels: Gold,
+    read: Read,
+    answers: np.ndarray,
+    space: Space,
+    components: np.ndarray,
+) -> Head:
     """Learn from labels what a fast student's own features warrant; the parts are named as in its head.
 
+    The student's answers (N×A) to other segments, as the fast student has `read` them, teach as well.
     `space` is the student's, and `components` (De×C) are those of the encoder's states that it has.
     """
-    (flat, _), width = fast.read(labels.texts), components.shape[1]
-    answers = before_labels(flat, fast.head)
-    targets = np.zeros((len(flat), answers.shape[1] + 1))  # the last is for aspects that were not learnt
-    targets[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
-    whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
-    found = learn_correction(answers, space.places(whole), normalise(targets[:, :-1]))
+
+    def lessons(read: Read, targets: np.ndarray, weight: float) -> Lessons:
+        (flat, leaning), width = read, components.shape[1]
+        whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
+        return Lessons.of(before_labels(flat, fast.head), space.places(whole), targets, weight, leaning)
+
+    told = np.zeros((len(labels.texts), answers.shape[1] + 1))  # the last: aspects that were not learnt
+    told[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
+    rows = np.linspace(0, len(answers) - 1, min(IMITATED, len(answers))).astype(int)
+    likely = normalise(answers[rows] ** IMITATED_POWER)
+    found = learn_correction(
+        lessons(fast.read(labels.texts), normalise(told[:, :-1]), 1.0).and_then(
+            lessons((read[0][rows], read[1][rows]), likely, IMITATED_WEIGHT)
+        )
+    )
     linear = space.unfold(found.linear)
     added = {"correction": linear.weights, "correction_bias": linear.bias, "power": np.array(found.power)}
     return {name: part.astype(np.float32) for name, part in projected(added, components).items()}

@@ -376,5 +376,6 @@ def spoken_of(
             by_encoder.append(aspect.name)
         else:
             unknown.append(aspect.name)
-    words = [*known_names(sample.reader.vocabulary.language), *sample.reader.vocabulary.words]
-    return known, notes_on_words(by_encoder, unknown, words)
+    vocabulary = sample.reader.vocabulary
+    meant = [*known_names(vocabulary.language), *vocabulary.words]
+    return known, notes_on_words(by_encoder, unknown, meant)

@@ -6,7 +6,7 @@ covariance are linear, so soft targets need no iterations. What labels add is a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -20,6 +20,10 @@ LABEL_PRIOR = (0.3, 10.0, 100.0)
 """How strongly labels' corrections are held: weights and biases to zero, and the power of the answer without
 labels to POWER. That one firmly: a few doubtful labels would turn the answers round."""
 POWER = 0.5
+SUREST, SUREST_SHARE = 30, 0.006
+"""So many segments of each aspect that are surest of it count as labels of it, too: together as much as this
+share of the labels. An aspect with few labels would be lost to frequent ones. On seven dev sets with all
+labels macro F1 gains 0.6, micro F1 nothing; shares of 0.003 to 0.012 do as well."""
 TINY = 1e-9
 
 
@@ -117,13 +121,60 @@ def fit_gaussians(places: np.ndarray, targets: np.ndarray) -> Linear:
     return Linear(weights, np.log(shares) - 0.5 * (weights * means.T).sum(0))
 
 
-def learn_correction(answer: np.ndarray, places: np.ndarray, labels: np.ndarray) -> Correction:
-    """Fit a correction to labels by penalised maximum likelihood: with few labels it stays near none."""
+@dataclass(frozen=True)
+class Lessons:
+    """What a correction is learnt from: answers so far (N×A), places (N×C), what they should be (N×A).
+
+    `weight` (N) is how much each counts, and `beside` (N×A) what else is added to its scores.
+    """
+
+    answers: np.ndarray
+    places: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray
+    beside: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        answers: np.ndarray,
+        places: np.ndarray,
+        targets: np.ndarray,
+        weight: np.ndarray | float = 1.0,
+        beside: np.ndarray | None = None,
+    ) -> Lessons:
+        """Return lessons that all count the same, if `weight` is a number."""
+        weights = np.broadcast_to(weight, len(answers))
+        return cls(answers, places, targets, weights, np.zeros_like(answers) if beside is None else beside)
+
+    def and_then(self, more: Lessons) -> Lessons:
+        """Return these lessons and more."""
+        return Lessons(
+            *(np.concatenate([getattr(self, one.name), getattr(more, one.name)]) for one in fields(self))
+        )
+
+
+def surest(answers: np.ndarray) -> np.ndarray:
+    """Return which segments are surest of an aspect, in order, by their answers (N×A, General last)."""
+    order = np.argsort(-answers[:, :-1], 0, kind="stable")[:SUREST]
+    return np.unique(order[answers.argmax(1)[order] == np.arange(order.shape[1])])
+
+
+def sure_lessons(answers: np.ndarray, places: np.ndarray, n_labels: int) -> Lessons:
+    """Return what `surest` segments teach beside so many labels: that their answers are right."""
+    best = answers.argmax(1)
+    count = np.bincount(best, minlength=answers.shape[1])[best]
+    return Lessons.of(answers, places, answers, SUREST_SHARE * n_labels / count)
+
+
+def learn_correction(lessons: Lessons) -> Correction:
+    """Fit a correction by penalised maximum likelihood: with few labels it stays near none."""
     from scipy.optimize import minimize
     from threadpoolctl import threadpool_limits
 
-    width, n_aspects = places.shape[1], labels.shape[1]
-    known = logs(answer)
+    places, targets, weight = lessons.places, lessons.targets, lessons.weight[:, None]
+    width, n_aspects = places.shape[1], targets.shape[1]
+    known = logs(lessons.answers)
     on_weights, on_bias, on_power = LABEL_PRIOR
     n_weights = width * n_aspects
 
@@ -132,15 +183,15 @@ def learn_correction(answer: np.ndarray, places: np.ndarray, labels: np.ndarray)
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         weights, bias, power = split(flat)
-        guess = softmax(power * known + places @ weights + bias)
-        wrong = guess - labels
+        guess = softmax(power * known + places @ weights + bias + lessons.beside)
+        wrong = weight * (guess - targets)
         held = on_weights * (weights**2).sum() + on_bias * (bias**2).sum() + on_power * (power - POWER) ** 2
         gradient = [
             (places.T @ wrong + on_weights * weights).ravel(),
             wrong.sum(0) + on_bias * bias,
             [(wrong * known).sum() + on_power * (power - POWER)],
         ]
-        return -(labels * np.log(guess + TINY)).sum() + held / 2, np.concatenate(gradient)
+        return -(weight * targets * np.log(guess + TINY)).sum() + held / 2, np.concatenate(gradient)
 
     start = np.append(np.zeros(n_weights + n_aspects), POWER)
     with threadpool_limits(1):  # many small products: threads would only wait for each other

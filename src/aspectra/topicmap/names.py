@@ -18,6 +18,7 @@ from aspectra.topicmap.gaussians import (
     TINY,
     Correction,
     Features,
+    Lessons,
     Linear,
     Space,
     fit_gaussians,
@@ -25,6 +26,8 @@ from aspectra.topicmap.gaussians import (
     learn_correction,
     normalise,
     softmax,
+    sure_lessons,
+    surest,
     unit,
 )
 
@@ -114,6 +117,7 @@ class Learned:
     targets: np.ndarray  # N×A
     shares: dict[str, float]
     unchanged: tuple[float, ...]  # per round: share of answers as in the round before
+    sure: Features  # segments that are surest of an aspect
     correction: Correction | None = None
     answerable: np.ndarray | None = None
     """Which aspects (A booleans) may be answered; the others have no part in what labels correct."""
@@ -130,8 +134,9 @@ class Learned:
     def with_labels(self, segments: Features, labels: np.ndarray) -> Learned:
         """Return what labels (N×A, rows that sum to one) make of it: corrections as large as they warrant."""
         plain = replace(self, correction=None)
-        correction = learn_correction(plain.probabilities(segments), self.space(segments), labels)
-        return replace(plain, correction=correction)
+        told = Lessons.of(plain.probabilities(segments), self.space(segments), labels)
+        sure = sure_lessons(plain.probabilities(self.sure), self.space(self.sure), len(labels))
+        return replace(plain, correction=learn_correction(told.and_then(sure)))
 
 
 def learn_from_names(
@@ -185,6 +190,7 @@ def learn_once(
         answer,
         dict(zip(names, shares.tolist(), strict=True)),
         changes,
+        segments.select(surest(answer)),
     )
 
 
