@@ -28,7 +28,7 @@ from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
 from aspectra.topicmap.aspects import Aspect, of_words, read_aspects
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
-from aspectra.topicmap.by_names import BUNDLED, find_encoder
+from aspectra.topicmap.names_sample import BUNDLED, find_encoder
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Choice, TopicMap
 from aspectra.topics import Topics

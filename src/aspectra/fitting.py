@@ -32,7 +32,7 @@ from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, l
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
-from aspectra.topicmap.by_names import SAMPLE, NamesSample, read_sample, sample_rows, short_rows
+from aspectra.topicmap.names_sample import SAMPLE, NamesSample, read_sample, sample_rows, short_rows
 from aspectra.topicmap.reader import Embed, Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret

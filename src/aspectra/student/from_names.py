@@ -21,7 +21,6 @@ from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card
 from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
-from aspectra.topicmap.by_names import NamesSample, find_encoder, spoken_of
 from aspectra.topicmap.calibrate import (
     FOLDS,
     corpus_temperature,
@@ -32,6 +31,8 @@ from aspectra.topicmap.calibrate import (
 )
 from aspectra.topicmap.gaussians import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
+from aspectra.topicmap.names_sample import NamesSample, find_encoder, spoken_of
+from aspectra.topicmap.notes import notes_on_silence
 from aspectra.topicmap.topicmap import TopicMap
 
 SCORES = ("f1_micro", "f1_macro", "f1_weighted")
@@ -67,7 +68,7 @@ def train_linear(
         temperature, lead = label_calibration(guess, gold, temperature)
         facts["several_from"] = label_threshold(soften(guess, temperature, lead), gold, card.aspects)
     counts = np.bincount(answers.argmax(1), minlength=len(card.aspects)).tolist()
-    notes += [silence(name) for name in unspoken(answers, card.aspects, evidence)]
+    notes += notes_on_silence(unspoken(answers, card.aspects, evidence))
     progress("head", 1.0)
     card = replace(
         card,
@@ -152,10 +153,3 @@ def answered(probabilities: np.ndarray, learnt: tuple[str, ...], aspects: tuple[
     column = dict(zip(learnt, probabilities.T, strict=True))
     nothing = np.zeros(len(probabilities))
     return normalise(np.column_stack([column.get(aspect, nothing) for aspect in aspects]))
-
-
-def silence(aspect: str) -> str:
-    return (
-        f"Nothing speaks of {aspect}: the reviews hardly mention it, or not by this name. "
-        f"Add words or examples in {rundir.ASPECTS}, or label some segments, and distil again."
-    )

@@ -18,9 +18,9 @@ from aspectra.scores import Gold, gold_matrix
 from aspectra.student.fast import FastStudent, answer, before_labels, learnt_answer, number
 from aspectra.student.linear import LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
-from aspectra.topicmap.by_names import NamesSample
 from aspectra.topicmap.calibrate import temperature_for
 from aspectra.topicmap.gaussians import Features, Lessons, Space, learn_correction, normalise, unit
+from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.reader import Embed
 
 SHORT_SHARE = 0.3

@@ -24,8 +24,8 @@ from aspectra.studio.suggester import PageSuggester
 from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap import agree
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
-from aspectra.topicmap.by_names import BUNDLED, NamesSample, find_encoder
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
+from aspectra.topicmap.names_sample import BUNDLED, NamesSample, find_encoder
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
     Choice,

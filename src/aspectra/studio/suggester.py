@@ -13,7 +13,8 @@ from aspectra.scores import Gold
 from aspectra.studio.state import MapState, to_aspect
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import LabelledSegments
-from aspectra.topicmap.by_names import NamesSample, Suggested
+from aspectra.topicmap.by_names import Suggested
+from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Suggestion
 

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from aspectra.detector import AspectDetector
-from aspectra.topicmap.by_names import sample_rows
 from aspectra.topicmap.carry import cosine
 from aspectra.topicmap.gamma import aspect_probabilities, entropy
+from aspectra.topicmap.names_sample import sample_rows
 from aspectra.topics import varied
 
 N_DRAWN = 20_000

@@ -7,45 +7,22 @@ The student learns from the same sample, so what the encoder made of it is kept 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from aspectra.config import GENERAL
-from aspectra.corpus import Corpus, Ragged
-from aspectra.errors import InputError, NotInstalledError
+from aspectra.errors import InputError
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gamma import entropy
-from aspectra.topicmap.gaussians import TINY, Features, normalise, unit
-from aspectra.topicmap.library import known_names
-from aspectra.topicmap.names import (
-    AspectEvidence,
-    GeneralEvidence,
-    first_opinion,
-    learn_from_names,
-)
-from aspectra.topicmap.notes import (
-    notes_on_names,
-    notes_on_number,
-    notes_on_topics,
-    notes_on_twins,
-    notes_on_words,
-)
-from aspectra.topicmap.reader import Reader, ReadOnce
+from aspectra.topicmap.gaussians import normalise, unit
+from aspectra.topicmap.names import AspectEvidence, GeneralEvidence, first_opinion, learn_from_names
+from aspectra.topicmap.names_sample import NamesSample, spoken_of
+from aspectra.topicmap.notes import notes_on_names, notes_on_number, notes_on_topics, notes_on_twins
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
 
-if TYPE_CHECKING:
-    from aspectra.encoder.pretrained import Encoder
-
-BUNDLED, WORDS_ONLY = "minilm", "none"
-SAMPLE = 10_000
-"""Segments to learn from; more do not help."""
 CLEAR, LEAD, AGREED = 0.6, 0.3, 0.5
 """A clear topic: so many of its segments speak of the aspect, so many more than of the next, and so many
 would by the names alone, without the learner. On seven dev sets, two seeds each, it is the majority of the
@@ -58,63 +35,9 @@ LEAST = 0.1
 """A smaller weight is left out."""
 SMOOTHING = 3
 """So many average segments are added to each topic's."""
-RARE, COMMON = 0.01, 0.2
-"""A given word that at most the first share of the segments have says all of its aspect that a word can say;
-one that the second share have says nothing: "good", "place"."""
 FEW = 10
 """A topic with fewer segments than this in the sample is never clear."""
 N_NEAREST = 3
-KNOWN = 3.2
-"""An encoder's pieces of a word that it knows have at least so many letters on average: "dur abi lity"; those
-of a made-up word have fewer, and often of another language: "x q z", "lau ts tar ke"."""
-
-
-@dataclass(frozen=True)
-class NamesSample:
-    """Segments as the learner sees them, and who reads them; `knows` tells if the encoder knows a word."""
-
-    reader: Reader
-    texts: Sequence[str]
-    features: Features
-    knows: Callable[[str], bool] = lambda word: False
-
-    @cached_property
-    def read(self) -> ReadOnce:
-        assert self.reader.embed, "only an encoder reads words"
-        return ReadOnce(self.reader.embed)
-
-    @cached_property
-    def topic(self) -> np.ndarray:
-        """The most probable topic of each segment, N."""
-        return np.asarray(self.features.beta.argmax(1))
-
-    @cached_property
-    def tokens(self) -> Ragged:
-        """The known words of each segment."""
-        return self.reader.vocabulary.encode(pl.Series(self.texts, dtype=pl.String))
-
-    def evidence(self, aspect: Aspect) -> AspectEvidence:
-        """Read what is said of an aspect, and which segments have one of its words: given, or known."""
-        words = (*aspect.words, *self.reader.known(aspect.name).words)
-        return replace(self.reader.aspect(aspect), has_word=self.having(words) if words else None)
-
-    def having(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return for each segment how much it says that it has one of these words or phrases, 0 to 1."""
-        result = np.zeros(len(self.texts))
-        rows = np.repeat(np.arange(len(self.texts)), self.tokens.lengths)
-        asked = self.reader.vocabulary.encode(pl.Series(phrases, dtype=pl.String))
-        for ids in np.split(asked.ids, asked.offsets[1:-1]):
-            has = np.full(len(result), len(ids) > 0)
-            for number in ids:
-                has &= np.bincount(rows[self.tokens.ids == number], minlength=len(result)) > 0
-            share = max(float(has.mean()), TINY)
-            weight = np.log(COMMON / share) / np.log(COMMON / RARE)
-            result = np.maximum(result, has * np.clip(weight, 0, 1))
-        return result
-
-    def embedded(self, words: Sequence[str]) -> np.ndarray:
-        """Return words as the encoder sees them, unit length, n×D; each is encoded once."""
-        return unit(self.read(words))
 
 
 @dataclass(frozen=True)
@@ -128,73 +51,6 @@ class Suggested:
     notes: tuple[str, ...] = ()
     shares: dict[str, float] = field(default_factory=dict)
     doubts: dict[str, float] = field(default_factory=dict, repr=False)
-
-
-def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> np.ndarray:
-    """Return rows to learn from, in random order: of those that the teacher was trained on, the first n."""
-    rows = corpus.trainable(min_tokens)
-    if not len(rows):
-        rows = np.flatnonzero(corpus.tokens.lengths > 0)
-    return np.random.default_rng(seed).permutation(rows)[:n]
-
-
-def short_rows(corpus: Corpus, min_tokens: int, seed: int, n: int) -> np.ndarray:
-    """Return rows of segments too short to learn aspects from, in random order.
-
-    Beside a sample of n there are as many as in all reviews, at most half of n.
-    """
-    short = (corpus.tokens.lengths < min_tokens) & ~corpus.segments["junk"].to_numpy()
-    trained = len(corpus.trainable(min_tokens))
-    rows = np.flatnonzero(short)
-    most = min(n // 2, int(min(n, trained) * len(rows) / max(trained, 1)))
-    return np.random.default_rng(seed).permutation(rows)[:most]
-
-
-def read_sample(
-    reader: Reader, texts: Sequence[str], encoder: Encoder | None, means: np.ndarray | None
-) -> NamesSample:
-    """Read segments, of which the encoder's means are known; without an encoder, by words alone."""
-    if encoder is None:
-        return NamesSample(reader, texts, reader.features(texts))
-    special = len(encoder.tokenise([""]).ids)
-    return NamesSample(
-        reader,
-        texts,
-        reader.features(texts, means),
-        lambda word: is_known(word, len(encoder.tokenise([word]).ids) - special),
-    )
-
-
-def is_known(word: str, n_pieces: int) -> bool:
-    """Tell whether an encoder that cuts a word into so many pieces knows it."""
-    return n_pieces == 1 or len(word) >= KNOWN * n_pieces
-
-
-def find_encoder(name: str, language: str, longest: int = 64) -> tuple[Encoder | None, str]:
-    """Load an encoder; if the bundled one is missing or foreign, go on with words alone and say so."""
-    if name == WORDS_ONLY:
-        return None, ""
-    foreign = foreign_encoder(name, language)
-    if foreign:
-        return None, f"{foreign} Until then only words are compared."
-    from aspectra.encoder.pretrained import load_encoder
-
-    try:
-        return load_encoder(name, longest), ""
-    except NotInstalledError as error:
-        if name != BUNDLED:
-            raise
-        return None, f"{error} Until then only words are compared: about 7 of 100 segments more are wrong."
-
-
-def foreign_encoder(name: str, language: str) -> str:
-    """Say that an encoder does not know the language of the reviews; "" if it may know it."""
-    if name != BUNDLED or language == "en":
-        return ""
-    return (
-        f"The bundled encoder knows English only, and the reviews are in {language!r}. "
-        "Name one that knows their language: --encoder NAME."
-    )
 
 
 def suggest_by_names(
@@ -351,31 +207,3 @@ def likeness(evidence: Sequence[AspectEvidence], general: GeneralEvidence, sampl
     else:
         rows = unit(np.stack([middle(one.words, sample.features.words.mean(0)) for one in evidence]))
     return np.asarray(rows @ rows.T)
-
-
-def spoken_of(
-    aspects: Sequence[Aspect], sample: NamesSample, shown: Collection[str] = ()
-) -> tuple[list[Aspect], list[str]]:
-    """Return the aspects but General of which anything is known, and notes on the others.
-
-    Reviews or encoder know it, or a topic or label has `shown` it. An aspect of which nothing is known cannot
-    be learnt: whatever its name resembles by chance would be it.
-    """
-    known, by_encoder, unknown = [], [], []
-    for aspect in aspects:
-        if aspect.name == GENERAL:
-            continue
-        said = [aspect.name, *aspect.words, *sample.reader.known(aspect.name).words]
-        words = any(map(len, sample.reader.word_vectors(said)))
-        parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
-        described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
-        if words or described_by_text or aspect.name in shown:
-            known.append(aspect)
-        elif any(sample.knows(word) for word in parts):
-            known.append(aspect)
-            by_encoder.append(aspect.name)
-        else:
-            unknown.append(aspect.name)
-    vocabulary = sample.reader.vocabulary
-    meant = [*known_names(vocabulary.language), *vocabulary.words]
-    return known, notes_on_words(by_encoder, unknown, meant)

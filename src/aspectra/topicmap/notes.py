@@ -48,6 +48,17 @@ def meant(names: Sequence[str], words: Sequence[str]) -> str:
     return f"Did you mean {', '.join(found)}? " if found else ""
 
 
+def notes_on_silence(names: Sequence[str]) -> list[str]:
+    """Say which aspects the reviews hardly mention: they are left out."""
+    if not names:
+        return []
+    it, name = ("it", "this name") if len(names) == 1 else ("them", "these names")
+    return [
+        f"Nothing speaks of {', '.join(names)}: the reviews hardly mention {it}, or not by {name}. "
+        f"Add words or examples in {rundir.ASPECTS}, or label some segments on the page."
+    ]
+
+
 def notes_on_names(aspects: Sequence[Aspect], known: Callable[[str], Aspect]) -> list[str]:
     """Say which aspects have nothing but their name: nothing is given, and the library has nothing."""
     said = [(one, known(one.name)) for one in aspects]

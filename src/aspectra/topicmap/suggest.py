@@ -14,8 +14,9 @@ from aspectra.config import GENERAL
 from aspectra.corpus import Vocabulary
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
-from aspectra.topicmap.by_names import NamesSample, Suggested, suggest_by_names
+from aspectra.topicmap.by_names import Suggested, suggest_by_names
 from aspectra.topicmap.calibrate import FOLDS
+from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
 from aspectra.vectors import WordVectors

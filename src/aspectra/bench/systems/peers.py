@@ -17,7 +17,7 @@ from aspectra.bench.protocol import Task
 from aspectra.bench.systems.names import KeptEncoder
 from aspectra.config import StudentConfig
 from aspectra.errors import NotInstalledError
-from aspectra.topicmap.by_names import sample_rows
+from aspectra.topicmap.names_sample import sample_rows
 
 INSTALL = 'pip install "aspectra[peers]"'
 SEGMENTS = StudentConfig.n_segments

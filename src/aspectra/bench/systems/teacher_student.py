@@ -28,7 +28,7 @@ from aspectra.config import GENERAL
 from aspectra.corpus import Ragged
 from aspectra.loop import Losses, differentiate, optimise
 from aspectra.scores import average_scores, gold_matrix
-from aspectra.topicmap.by_names import sample_rows
+from aspectra.topicmap.names_sample import sample_rows
 
 BATCH, ROUNDS, RATE, DROPOUT, CLIP = 64, 5, 0.01, 0.5, 10.0
 FEWEST = 500

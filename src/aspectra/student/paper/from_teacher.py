@@ -28,7 +28,7 @@ from aspectra.student.card import Card
 from aspectra.student.paper.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
 from aspectra.student.paper.model import Head, Student, cross_entropy, falling
 from aspectra.student.paper.training_set import TrainingSet, make_training_set
-from aspectra.topicmap.by_names import foreign_encoder
+from aspectra.topicmap.names_sample import foreign_encoder
 
 
 def train_attention(

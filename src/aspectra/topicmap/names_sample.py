@@ -1,0 +1,213 @@
+"""Segments that aspects are learnt from, as the learner sees them, and which aspects they speak of.
+
+A corpus and an encoder, if there is one, in; a `NamesSample` out, which both suggestions and student use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from aspectra.config import GENERAL
+from aspectra.corpus import Corpus, Ragged
+from aspectra.errors import NotInstalledError
+from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.gaussians import TINY, Features, unit
+from aspectra.topicmap.library import known_names
+from aspectra.topicmap.names import AspectEvidence
+from aspectra.topicmap.notes import notes_on_silence, notes_on_words
+from aspectra.topicmap.reader import Reader, ReadOnce
+from aspectra.topicmap.sentences import name_texts, neutral_texts
+
+if TYPE_CHECKING:
+    from aspectra.encoder.pretrained import Encoder
+
+BUNDLED, WORDS_ONLY = "minilm", "none"
+SAMPLE = 10_000
+"""Segments to learn from; more do not help."""
+RARE, COMMON = 0.01, 0.2
+"""A given word that at most the first share of the segments have says all of its aspect that a word can say;
+one that the second share have says nothing: "good", "place"."""
+KNOWN = 3.2
+"""An encoder's pieces of a word that it knows have at least so many letters on average: "dur abi lity"; those
+of a made-up word have fewer, and often of another language: "x q z", "lau ts tar ke"."""
+MENTIONED, NEAREST_SHARE, FEWEST, FAR = 0.002, 0.003, 3, 0.33
+"""Reviews hardly mention an aspect if fewer segments have one of its words, and this share of all, those
+nearest to its name and at least so many, have a smaller cosine with it. On seven dev sets aspects have 0.34
+or more; those of other products, which would take 1 to 4 % of the segments each, mostly have 0.2 to 0.32."""
+
+
+@dataclass(frozen=True)
+class NamesSample:
+    """Segments as the learner sees them, and who reads them; `knows` tells if the encoder knows a word."""
+
+    reader: Reader
+    texts: Sequence[str]
+    features: Features
+    knows: Callable[[str], bool] = lambda word: False
+
+    @cached_property
+    def read(self) -> ReadOnce:
+        assert self.reader.embed, "only an encoder reads words"
+        return ReadOnce(self.reader.embed)
+
+    @cached_property
+    def topic(self) -> np.ndarray:
+        """The most probable topic of each segment, N."""
+        return np.asarray(self.features.beta.argmax(1))
+
+    @cached_property
+    def tokens(self) -> Ragged:
+        """The known words of each segment."""
+        return self.reader.vocabulary.encode(pl.Series(self.texts, dtype=pl.String))
+
+    def evidence(self, aspect: Aspect) -> AspectEvidence:
+        """Read what is said of an aspect, and which segments have one of its words: given, or known."""
+        words = (*aspect.words, *self.reader.known(aspect.name).words)
+        return replace(self.reader.aspect(aspect), has_word=self.having(words) if words else None)
+
+    def having(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return for each segment how much it says that it has one of these words or phrases, 0 to 1."""
+        result = np.zeros(len(self.texts))
+        rows = np.repeat(np.arange(len(self.texts)), self.tokens.lengths)
+        asked = self.reader.vocabulary.encode(pl.Series(phrases, dtype=pl.String))
+        for ids in np.split(asked.ids, asked.offsets[1:-1]):
+            has = np.full(len(result), len(ids) > 0)
+            for number in ids:
+                has &= np.bincount(rows[self.tokens.ids == number], minlength=len(result)) > 0
+            share = max(float(has.mean()), TINY)
+            weight = np.log(COMMON / share) / np.log(COMMON / RARE)
+            result = np.maximum(result, has * np.clip(weight, 0, 1))
+        return result
+
+    @cached_property
+    def centred(self) -> np.ndarray:
+        """Segments as the encoder sees them, without what all share, unit length, N×De."""
+        vectors = unit(np.asarray(self.features.encoder))
+        return unit(vectors - vectors.mean(0))
+
+    def named(self, name: str) -> np.ndarray:
+        """Return a name as the encoder sees it, without what the templates say, unit length, De."""
+        texts, neutral = name_texts(name), neutral_texts()
+        read = self.embedded([*texts, *neutral])
+        return unit(read[: len(texts)].mean(0) - read[len(texts) :].mean(0))
+
+    def embedded(self, words: Sequence[str]) -> np.ndarray:
+        """Return words as the encoder sees them, unit length, n×D; each is encoded once."""
+        return unit(self.read(words))
+
+
+def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> np.ndarray:
+    """Return rows to learn from, in random order: of those that the teacher was trained on, the first n."""
+    rows = corpus.trainable(min_tokens)
+    if not len(rows):
+        rows = np.flatnonzero(corpus.tokens.lengths > 0)
+    return np.random.default_rng(seed).permutation(rows)[:n]
+
+
+def short_rows(corpus: Corpus, min_tokens: int, seed: int, n: int) -> np.ndarray:
+    """Return rows of segments too short to learn aspects from, in random order.
+
+    Beside a sample of n there are as many as in all reviews, at most half of n.
+    """
+    short = (corpus.tokens.lengths < min_tokens) & ~corpus.segments["junk"].to_numpy()
+    trained = len(corpus.trainable(min_tokens))
+    rows = np.flatnonzero(short)
+    most = min(n // 2, int(min(n, trained) * len(rows) / max(trained, 1)))
+    return np.random.default_rng(seed).permutation(rows)[:most]
+
+
+def read_sample(
+    reader: Reader, texts: Sequence[str], encoder: Encoder | None, means: np.ndarray | None
+) -> NamesSample:
+    """Read segments, of which the encoder's means are known; without an encoder, by words alone."""
+    if encoder is None:
+        return NamesSample(reader, texts, reader.features(texts))
+    special = len(encoder.tokenise([""]).ids)
+    return NamesSample(
+        reader,
+        texts,
+        reader.features(texts, means),
+        lambda word: is_known(word, len(encoder.tokenise([word]).ids) - special),
+    )
+
+
+def is_known(word: str, n_pieces: int) -> bool:
+    """Tell whether an encoder that cuts a word into so many pieces knows it."""
+    return n_pieces == 1 or len(word) >= KNOWN * n_pieces
+
+
+def find_encoder(name: str, language: str, longest: int = 64) -> tuple[Encoder | None, str]:
+    """Load an encoder; if the bundled one is missing or foreign, go on with words alone and say so."""
+    if name == WORDS_ONLY:
+        return None, ""
+    foreign = foreign_encoder(name, language)
+    if foreign:
+        return None, f"{foreign} Until then only words are compared."
+    from aspectra.encoder.pretrained import load_encoder
+
+    try:
+        return load_encoder(name, longest), ""
+    except NotInstalledError as error:
+        if name != BUNDLED:
+            raise
+        return None, f"{error} Until then only words are compared: about 7 of 100 segments more are wrong."
+
+
+def foreign_encoder(name: str, language: str) -> str:
+    """Say that an encoder does not know the language of the reviews; "" if it may know it."""
+    if name != BUNDLED or language == "en":
+        return ""
+    return (
+        f"The bundled encoder knows English only, and the reviews are in {language!r}. "
+        "Name one that knows their language: --encoder NAME."
+    )
+
+
+def spoken_of(
+    aspects: Sequence[Aspect], sample: NamesSample, shown: Collection[str] = ()
+) -> tuple[list[Aspect], list[str]]:
+    """Return the aspects but General of which anything is known, and notes on the others.
+
+    Reviews or encoder know it, or a topic or label has `shown` it. An aspect of which nothing is known cannot
+    be learnt: whatever its name resembles by chance would be it. So it is with one that reviews hardly
+    mention.
+    """
+    known, by_encoder, unknown, absent = [], [], [], []
+    for aspect in aspects:
+        if aspect.name == GENERAL:
+            continue
+        said = [aspect.name, *aspect.words, *sample.reader.known(aspect.name).words]
+        words = any(map(len, sample.reader.word_vectors(said)))
+        parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
+        described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
+        if described_by_text or aspect.name in shown:
+            known.append(aspect)
+        elif not words and not any(sample.knows(word) for word in parts):
+            unknown.append(aspect.name)
+        elif not aspect.words and is_absent(said, sample):
+            absent.append(aspect.name)
+        else:
+            known.append(aspect)
+            by_encoder += [] if words else [aspect.name]
+    vocabulary = sample.reader.vocabulary
+    meant = [*known_names(vocabulary.language), *vocabulary.words]
+    return known, [*notes_on_words(by_encoder, unknown, meant), *notes_on_silence(absent)]
+
+
+def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
+    """Tell whether reviews hardly mention an aspect: few have what is said of it, its name or a word.
+
+    And the nearest segments are far from the name, as the encoder sees both.
+    """
+    if sample.features.encoder is None or (sample.having(said) > 0).mean() >= MENTIONED:
+        return False
+    near = sample.centred @ sample.named(said[0])
+    n_nearest = max(FEWEST, round(NEAREST_SHARE * len(near)))
+    return bool(np.sort(near)[-n_nearest:].mean() < FAR)
