@@ -37,7 +37,9 @@ def test_names_alone_make_a_map_with_one_line_per_topic(
     lines = answer.out.splitlines()
     assert [len(line) <= 80 for line in lines[:16]] == [True] * 16
     assert sorted(int(line.split()[0]) for line in lines[:16]) == list(range(16))
-    assert lines[16].startswith("Shares of the segments: ")
+    assert lines[16] == "Shares of the segments, and words that these use most:"
+    assert {line.partition("  ")[0] for line in map(str.strip, lines[17:])} == {*ASPECTS, "General"}
+    assert max(map(len, lines)) <= 80
     assert f"Next: aspectra distill {own_run}" in answer.err
     assert "% of its segments" not in answer.out
     assert "% of its segments" in aspectra("map", own_run, "--why").out

@@ -22,6 +22,7 @@ from aspectra.progress import progress_of
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
     from aspectra.topicmap.aspects import Aspect
+    from aspectra.topicmap.by_names import Suggested
     from aspectra.topicmap.topicmap import TopicMap
 
 DEFAULT = "open"
@@ -343,7 +344,7 @@ def show_saved(
     if not quiet:
         flags = {one.topic: one.flag for one in found.suggestions} if found else {}
         print_map(topic_map, detector, flags, why)
-        print_shares(topic_map, detector, found.shares if found else {})
+        print_shares(topic_map, detector, found)
     for note in found.notes if found else ():
         show.note(f"Note: {note}")
     by_names = not any(choice.labelled for choice in topic_map.choices)
@@ -374,24 +375,24 @@ def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, st
     order = {aspect: place for place, aspect in enumerate((*topic_map.aspects, NOT_REVIEW, None))}
     width = min(16, max(len(name) for name in (*topic_map.aspects, UNMAPPED)))
     for choice in sorted(topic_map.choices, key=lambda choice: (order[choice.aspect], -share[choice.topic])):
-        name = shortened(choice.aspect or UNMAPPED, width)
+        name = show.shortened(choice.aspect or UNMAPPED, width)
         state = choice.by if choice.by_person else FLAGS.get(flags.get(choice.topic, ""), "suggested")
-        line = f"{choice.topic:>3}  {name:<{width}}  {share[choice.topic]:>6.1%}  {shortened(state, 9):<9}  "
-        console.print(line + shortened(" ".join(choice.keywords), wide - len(line)), soft_wrap=True)
+        state = show.shortened(state, 9)
+        line = f"{choice.topic:>3}  {name:<{width}}  {share[choice.topic]:>6.1%}  {state:<9}  "
+        console.print(line + show.shortened(" ".join(choice.keywords), wide - len(line)), soft_wrap=True)
         if why and choice.why:
             console.print(f"{'':>5}{choice.why}", style="dim")
 
 
-def shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
-
-
-def print_shares(topic_map: TopicMap, detector: AspectDetector, shares: dict[str, float]) -> None:
-    """Print each aspect's share of the segments: by the names, or else by the topics that it has."""
+def print_shares(topic_map: TopicMap, detector: AspectDetector, found: Suggested | None) -> None:
+    """Print each aspect's share of the segments: by the names, with words of them, or else by its topics."""
+    shares, words = (found.shares, found.words) if found else ({}, {})
     if not shares:
         summed = (detector.fitted_.shares @ topic_map.matrix()).tolist()
-        total = sum(summed) or 1.0
-        shares = {name: value / total for name, value in zip(topic_map.aspects, summed, strict=True)}
-    ranked = sorted(shares.items(), key=lambda pair: -pair[1])
-    said = ", ".join(f"{name} {100 * value:.0f} %" for name, value in ranked)
-    show.console().print(f"Shares of the segments: {said}.")
+        shares = {name: x / (sum(summed) or 1.0) for name, x in zip(topic_map.aspects, summed, strict=True)}
+    console = show.console()
+    console.print(f"Shares of the segments{', and words that these use most' if words else ''}:")
+    width = min(16, max(map(len, shares)))
+    for name, value in sorted(shares.items(), key=lambda pair: -pair[1]):
+        line = f"     {show.shortened(name, width):<{width}}  {value:>6.1%}  {' '.join(words.get(name, ()))}"
+        console.print(show.shortened(line.rstrip(), max(80, console.width)), soft_wrap=True)

@@ -61,6 +61,10 @@ SkipDuplicates = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 
 
+def shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
 def harmless(text: str) -> str:
     """Write signs that a terminal would obey, from a review or a file's name, as JSON does: \\u001b."""
     return OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)

@@ -17,11 +17,17 @@ from aspectra.errors import InputError
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gamma import entropy
 from aspectra.topicmap.gaussians import normalise, unit
-from aspectra.topicmap.names import AspectEvidence, GeneralEvidence, first_opinion, learn_from_names
+from aspectra.topicmap.names import (
+    AspectEvidence,
+    GeneralEvidence,
+    Learned,
+    first_opinion,
+    learn_from_names,
+)
 from aspectra.topicmap.names_sample import NamesSample, spoken_of
 from aspectra.topicmap.notes import notes_on_names, notes_on_number, notes_on_topics, notes_on_twins
 from aspectra.topicmap.topicmap import Suggestion
-from aspectra.topics import Topics
+from aspectra.topics import Topics, frequent_words
 
 CLEAR, LEAD, AGREED = 0.6, 0.3, 0.5
 """A clear topic: so many of its segments speak of the aspect, so many more than of the next, and so many
@@ -37,19 +43,21 @@ SMOOTHING = 3
 """So many average segments are added to each topic's."""
 FEW = 10
 """A topic with fewer segments than this in the sample is never clear."""
-N_NEAREST = 3
+N_NEAREST, N_WORDS = 3, 6
 
 
 @dataclass(frozen=True)
 class Suggested:
     """One suggestion per topic, notes for the person, and each aspect's share of the segments.
 
+    `words` are those that the segments of each aspect use most, and others less.
     `doubts` are the entropies of what the sample's segments were answered, by their texts.
     """
 
     suggestions: list[Suggestion]
     notes: tuple[str, ...] = ()
     shares: dict[str, float] = field(default_factory=dict)
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     doubts: dict[str, float] = field(default_factory=dict, repr=False)
 
 
@@ -96,8 +104,20 @@ def suggest_by_names(
             *notes_on_topics(learned, suggestions),
         ),
         learned.shares,
+        words_of(sample, learned),
         dict(zip(sample.texts, entropy(learned.targets).tolist(), strict=True)),
     )
+
+
+def words_of(sample: NamesSample, learned: Learned) -> dict[str, tuple[str, ...]]:
+    """Return the words that are frequent in the segments of each aspect and rarer elsewhere."""
+    words = sample.reader.vocabulary.words
+    answers = learned.targets == learned.targets.max(1, keepdims=True)
+    order, scores = frequent_words(answers, sample.tokens, words, N_WORDS)
+    return {
+        name: tuple(words[word] for word, score in zip(*found, strict=True) if score > 0)
+        for name, found in zip(learned.aspects, zip(order, scores, strict=True), strict=True)
+    }
 
 
 def topic_shares(sample: NamesSample, answer: np.ndarray) -> np.ndarray:
