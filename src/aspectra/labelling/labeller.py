@@ -292,7 +292,7 @@ def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labelle
     It labels as `aspectra label` does with the same run.
 
     - `run`: a run's folder, or the .onnx file.
-    - `model`: "fast" is the fast student, "encoder" the student with its encoder: slow, 1 to 2 points more
+    - `model`: "fast" is the fast student, "encoder" the student with its encoder: slow, up to 2 points more
       F1; "teacher" the teacher alone. By default, or with "auto", the first of them that the run has.
     - `threads`: at most this many threads for one batch, in this process; 0 leaves them as they are.
     """
@@ -368,7 +368,7 @@ def choose_model(run: Path, model: str | None = None) -> tuple[str, str]:
     if not rundir.has_student(run):
         return "teacher", f"the run has no student. {again}"
     if rundir.has_fast(run):
-        return "fast", "the run has one. --model encoder: slow, 1 to 2 F1 better."
+        return "fast", "the run has one. --model encoder: slow, up to 2 points more F1."
     settings = rundir.read_json(run / rundir.STUDENT / rundir.CONFIG).get("config")
     if isinstance(settings, dict) and settings.get("head") != "linear":
         return "encoder", "an attention head has no fast form."
