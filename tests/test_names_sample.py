@@ -129,6 +129,7 @@ def test_a_name_may_be_misspelt_though_the_encoder_knows_its_pieces(words: Names
     told = NamesSample(words.reader, words.texts, words.features, lambda word: True)
     _, notes = spoken_of(named("Shippping"), told)
     assert "Did you mean shipping? Words or examples" in notes[0]
+    assert "Did you mean" not in spoken_of(named("Legroom"), told)[1][0]
 
 
 def test_without_the_bundled_encoder_words_are_compared_and_the_loss_is_said(
@@ -169,4 +170,5 @@ def test_what_a_person_says_of_an_aspect_keeps_it(words: NamesSample) -> None:
     far = seen_by_an_encoder(words, 0.2)
     told = [Aspect("Submarine", about="It dives."), Aspect("Diving", examples=("It sank.",))]
     assert len(spoken_of([*told, Aspect("Depth", words=("taste",))], far)[0]) == 3
+    assert len(spoken_of([*told, Aspect("Periscope", words=("fathom",))], far)[0]) == 2
     assert len(spoken_of(named("Submarine"), far, {"Submarine"})[0]) == 1

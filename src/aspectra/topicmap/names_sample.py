@@ -184,14 +184,14 @@ def spoken_of(
         if aspect.name == GENERAL:
             continue
         said = [aspect.name, *aspect.words, *sample.reader.known(aspect.name).words]
-        words = any(map(len, sample.reader.word_vectors(said)))
+        words, given = (any(map(len, sample.reader.word_vectors(some))) for some in (said, aspect.words))
         parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
         described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
         if described_by_text or aspect.name in shown:
             known.append(aspect)
         elif not words and not any(sample.knows(word) for word in parts):
             unknown.append(aspect.name)
-        elif not aspect.words and is_absent(said, sample):
+        elif not given and is_absent(said, sample):
             absent.append(aspect.name)
         else:
             known.append(aspect)

@@ -43,8 +43,9 @@ def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str], words: Seq
 
 
 def meant(names: Sequence[str], words: Sequence[str]) -> str:
-    """Ask whether names are misspelt words; "" if they are like none."""
-    found = [word for name in names for word in get_close_matches(name.lower(), words, 1, ALIKE)]
+    """Ask whether names are misspelt words; "" if they are like none, or are one."""
+    odd = [name.lower() for name in names if name.lower() not in words]
+    found = [word for name in odd for word in get_close_matches(name, words, 1, ALIKE)]
     return f"Did you mean {', '.join(found)}? " if found else ""
 
 
