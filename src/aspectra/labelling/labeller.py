@@ -368,7 +368,7 @@ def choose_model(run: Path, model: str | None = None) -> tuple[str, str]:
     if not rundir.has_student(run):
         return "teacher", f"the run has no student. {again}"
     if rundir.has_fast(run):
-        return "fast", "the run has one. --model encoder: slow, up to 2 points more F1."
+        return "fast", "the run has one. --model encoder: slow, up to 2 F1 better."
     settings = rundir.read_json(run / rundir.STUDENT / rundir.CONFIG).get("config")
     if isinstance(settings, dict) and settings.get("head") != "linear":
         return "encoder", "an attention head has no fast form."
