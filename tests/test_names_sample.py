@@ -179,3 +179,9 @@ def test_what_a_person_says_of_an_aspect_keeps_it(words: NamesSample) -> None:
     assert len(spoken_of([*told, Aspect("Depth", words=("taste",))], far)[0]) == 3
     assert len(spoken_of([*told, Aspect("Periscope", words=("fathom",))], far)[0]) == 2
     assert len(spoken_of(named("Submarine"), far, {"Submarine"})[0]) == 1
+
+
+def test_a_name_is_mentioned_only_if_all_of_its_words_are(words: NamesSample) -> None:
+    far = seen_by_an_encoder(words, 0.2)
+    assert len(spoken_of(named("Coffee"), far)[0]) == 1
+    assert spoken_of(named("Coffee submarine"), far)[0] == []

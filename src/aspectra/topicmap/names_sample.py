@@ -17,6 +17,7 @@ import polars as pl
 from aspectra.config import GENERAL
 from aspectra.corpus import Corpus, Ragged
 from aspectra.errors import NotInstalledError
+from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gaussians import TINY, Features, unit
 from aspectra.topicmap.library import known_names
@@ -215,6 +216,16 @@ def spoken_of(
 
 def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
     """Tell whether reviews hardly mention an aspect, by its name, the first of `said`, and its words."""
-    if sample.features.encoder is None or (sample.having(said) > 0).mean() >= MENTIONED:
+    if sample.features.encoder is None:
+        return False
+    known = [phrase for phrase in said if is_whole(phrase, sample.reader)]
+    if (sample.having(known) > 0).mean() >= MENTIONED:
         return False
     return bool(sample.nearness(said[:1])[0] < FAR * sample.usual_nearness)
+
+
+def is_whole(phrase: str, reader: Reader) -> bool:
+    """Tell whether all words of a phrase are known: "side" alone does not speak of "side effects"."""
+    little = stop_words(reader.vocabulary.language)
+    parts = [part for part in re.split(r"[\s/]+", phrase.lower()) if part not in little]
+    return all(map(len, reader.word_vectors(parts)))
