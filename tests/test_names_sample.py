@@ -78,6 +78,13 @@ def test_names_in_another_language_are_unknown_words(words: NamesSample) -> None
     assert "in the language of the reviews" in notes[0]
 
 
+def test_a_name_for_all_that_speaks_of_no_aspect_is_general(words: NamesSample) -> None:
+    told = Aspect("Overall", about="Would they buy it again?")
+    known, notes = spoken_of([*named("Taste", "Other", "Misc"), replace(told, words=("recommend",))], words)
+    assert [aspect.name for aspect in known] == ["Taste", "Overall"]
+    assert [note.partition(":")[0] for note in notes] == ["Other is not learnt", "Misc is not learnt"]
+
+
 def test_made_up_words_are_not_known_to_an_encoder() -> None:
     assert is_known("app", 1)
     assert is_known("durability", 3)

@@ -20,9 +20,9 @@ from aspectra.errors import NotInstalledError
 from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gaussians import TINY, Features, unit
-from aspectra.topicmap.library import known_names
+from aspectra.topicmap.library import known_names, plain
 from aspectra.topicmap.names import AspectEvidence
-from aspectra.topicmap.notes import notes_on_silence, notes_on_words
+from aspectra.topicmap.notes import notes_on_catch_all, notes_on_silence, notes_on_words
 from aspectra.topicmap.reader import Reader, ReadOnce
 from aspectra.topicmap.sentences import name_texts, neutral_texts
 
@@ -38,6 +38,8 @@ one that the second share have says nothing: "good", "place"."""
 KNOWN = 3.2
 """An encoder's pieces of a word that it knows have at least so many letters on average: "dur abi lity"; those
 of a made-up word have fewer, and often of another language: "x q z", "lau ts tar ke"."""
+CATCH_ALL = {"anything else", "misc", "miscellaneous", "none", "other", "others", "overall", "rest"}
+"""Names of what speaks of no aspect: General is there for that."""
 MENTIONED, NEAREST_SHARE, FEWEST = 0.002, 0.003, 3
 FREQUENT, FAR = 60, 0.78
 """Reviews hardly mention an aspect if a smaller share of the segments has one of its words, and the segments
@@ -190,9 +192,9 @@ def spoken_of(
 
     Reviews or encoder know it, or a topic or label has `shown` it. An aspect of which nothing is known cannot
     be learnt: whatever its name resembles by chance would be it. So it is with one that reviews hardly
-    mention.
+    mention, and with a name for all that speaks of no aspect.
     """
-    known, by_encoder, unknown, absent = [], [], [], []
+    known, by_encoder, unknown, absent, as_general = [], [], [], [], []
     for aspect in aspects:
         if aspect.name == GENERAL:
             continue
@@ -202,6 +204,8 @@ def spoken_of(
         described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
         if described_by_text or aspect.name in shown:
             known.append(aspect)
+        elif plain(aspect.name) in CATCH_ALL and not aspect.words:
+            as_general.append(aspect.name)
         elif not words and not any(sample.knows(word) for word in parts):
             unknown.append(aspect.name)
         elif not given and is_absent(said, sample):
@@ -211,7 +215,8 @@ def spoken_of(
             by_encoder += [] if words else [aspect.name]
     vocabulary = sample.reader.vocabulary
     meant = [*known_names(vocabulary.language), *vocabulary.words]
-    return known, [*notes_on_words(by_encoder, unknown, meant), *notes_on_silence(absent)]
+    notes = notes_on_words(by_encoder, unknown, meant)
+    return known, [*notes, *notes_on_silence(absent), *notes_on_catch_all(as_general)]
 
 
 def is_absent(said: Sequence[str], sample: NamesSample) -> bool:

@@ -60,6 +60,15 @@ def notes_on_silence(names: Sequence[str]) -> list[str]:
     ]
 
 
+def notes_on_catch_all(names: Sequence[str]) -> list[str]:
+    """Say which names mean what General means: they are left out."""
+    return [
+        f"{name} is not learnt: what speaks of none of your aspects is {GENERAL}, which is always there. "
+        f"If you mean something else, say what in {rundir.ASPECTS}."
+        for name in names
+    ]
+
+
 def notes_on_names(aspects: Sequence[Aspect], known: Callable[[str], Aspect]) -> list[str]:
     """Say which aspects have nothing but their name: nothing is given, and the library has nothing."""
     said = [(one, known(one.name)) for one in aspects]
