@@ -29,7 +29,9 @@ def test_every_aspect_has_words_and_sentences_and_nothing_twice() -> None:
         assert all(text[0].isupper() and text[-1] in ".!" for text in table["examples"]), title
 
 
-@pytest.mark.parametrize("name", ["Price", "cost", "  Value for MONEY ", "prices", "overall price", "Costs"])
+@pytest.mark.parametrize(
+    "name", ["Price", "cost", "  Value for MONEY ", "prices", "overall price", "💰 Price (EUR)!"]
+)
 def test_an_aspect_is_known_by_any_of_its_names(name: str) -> None:
     found = look_up(name)
     assert found.name == name

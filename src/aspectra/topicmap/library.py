@@ -36,7 +36,8 @@ def known_names(language: str = LANGUAGE) -> list[str]:
 
 
 def plain(name: str) -> str:
-    return " ".join(name.replace("_", " ").replace("-", " ").lower().split())
+    """Return a name in small letters, without signs and brackets: "💰 Price (EUR)" is price."""
+    return " ".join(re.sub(r"\(.*?\)|[^\w\s/&+,;]|_", " ", name).lower().split())
 
 
 def find(name: str) -> Iterator[Aspect]:
