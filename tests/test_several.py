@@ -1,5 +1,6 @@
 """All aspects of a segment, each with the sentiment of the clauses that speak of it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ KNOWN = {"food": [0.9, 0.0, 0.1], "waiter": [0.0, 0.9, 0.1], "it": [0.0, 0.0, 1.
 
 def ask(texts: pl.Series) -> np.ndarray:
     """Know a word of each aspect, in more words the first of them, and nothing of others."""
-    known = [[KNOWN[word] for word in text.lower().split() if word in KNOWN] for text in texts]
+    words = [re.findall(r"\w+", text.lower()) for text in texts]
+    known = [[KNOWN[word] for word in some if word in KNOWN] for some in words]
     return np.array([found[0] if found else [0.3, 0.3, 0.4] for found in known]).reshape(-1, len(ASPECTS))
 
 
