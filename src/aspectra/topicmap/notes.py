@@ -50,7 +50,7 @@ def meant(names: Sequence[str], words: Sequence[str]) -> str:
 
 
 def notes_on_silence(names: Sequence[str]) -> list[str]:
-    """Say which aspects the reviews hardly mention: they are left out."""
+    """Say which aspects the reviews hardly mention."""
     if not names:
         return []
     it, name = ("it", "this name") if len(names) == 1 else ("them", "these names")
