@@ -57,6 +57,7 @@ def test_the_command_that_repeats_a_fit_has_its_files_and_settings(own_run: Path
         rundir.TOPIC_MAP: "{",
         rundir.STUDIO: "[]",
         rundir.DEV: "no JSON",
+        rundir.LABELS: "no JSON",
         rundir.ASPECTS: "= 1",
         f"{rundir.MAP_HISTORY}/old.json": "[]",
         rundir.MANIFEST: "[",

@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,13 +155,29 @@ def test_choices_are_carried_over_from_another_run(aspectra: Aspectra, own_run: 
     assert {choice.by for choice in new.choices} == {"person"}
 
 
+def test_what_is_said_of_aspects_and_labels_come_with_the_choices(
+    aspectra: Aspectra, own_run: Path, run: Path, tmp_path: Path
+) -> None:
+    old = Path(shutil.copytree(run, tmp_path / "old"))
+    (old / "aspects.toml").write_text('[Noise]\nwords = ["hum"]\n')
+    (old / "labels.jsonl").write_text('{"text": "It hums.", "aspects": ["Noise"]}\n')
+    answer = aspectra("map", own_run, "--from", old, "--replace")
+    assert "Labels that a student learns from, too: 1." in answer.err
+    assert Aspect("Noise", words=("hum",)) in aspects_of_run(own_run)
+
+
 def test_labelled_segments_also_say_what_to_expect(
     aspectra: Aspectra, own_run: Path, sample_files: Path
 ) -> None:
     answer = aspectra("map", own_run, "--dev", sample_files / "dev.jsonl", "--replace")
     assert "Expected on new segments" in answer.out
     assert "f1_macro" in answer.out
-    assert f"Next: aspectra distill {own_run} --labels {sample_files / 'dev.jsonl'}" in answer.err
+    assert f"Next: aspectra distill {own_run}\n" in answer.err
+    n_labels = len((sample_files / "dev.jsonl").read_text().splitlines())
+    assert f"Labels that a student learns from, too: {n_labels:,}." in answer.err
+    later = aspectra("map", own_run, "--aspects", "Noise,Battery", "--replace")
+    assert "The labels of the map before, which was made with --dev, are no longer kept" in later.err
+    assert "Labels that" not in later.err
 
 
 def test_help_shows_the_options_and_the_commands_beside_them(aspectra: Aspectra) -> None:

@@ -18,9 +18,8 @@ from aspectra.detector import AspectDetector
 from aspectra.errors import ConfigError, InputError, NotInstalledError, RunError
 from aspectra.fitting import Fitted
 from aspectra.rundir import ASPECTS, DEV, INPUTS, STUDENT, write_json
-from aspectra.scores import Gold
+from aspectra.scores import Gold, read_gold
 from aspectra.student.card import Card
-from aspectra.student.distill import joined
 from aspectra.student.fast import before_labels
 from aspectra.student.from_names import decided, labelled_segments, train_linear
 from aspectra.student.linear import LinearStudent
@@ -189,12 +188,12 @@ def test_what_was_labelled_on_the_page_is_learnt_from_and_told(
     lines = [json.dumps({"text": text, "aspects": [*names], "drawn": "random"}) for text, names in rows]
     (run / DEV).write_text("\n".join(lines))
     said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000, "--quiet").err
-    assert "60 labelled segments were given. They were labelled on the mapping page." in said
-    assert "Left out of dev.jsonl, because the map does not have their aspects: 1." in said
+    assert "60 labelled segments were given. They are the run's:" in said
+    assert "Left out of the run's labels, because the map does not have their aspects: 1." in said
     assert Card.load(run / STUDENT).n_labels == 60
     (run / DEV).write_text(lines[-1])
     said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000, "--quiet").err
-    assert "Left out of dev.jsonl" in said
+    assert "Left out of the run's labels" in said
     assert Card.load(run / STUDENT).n_labels == 0
 
 
@@ -216,15 +215,11 @@ def test_a_score_on_what_the_student_learnt_from_is_told(
     assert learnt in (tmp_path / "report.html").read_text()
     other = tmp_path / "other.jsonl"
     other.write_text("".join(gold_file.read_text().splitlines(keepends=True)[1:]))
-    assert "learnt from these" not in aspectra("evaluate", run, other).err
+    n_known = len(set(read_gold(other).texts))
+    assert "learnt from these gold segments" in aspectra("evaluate", run, other).err
+    other.write_text(other.read_text() + '{"text": "A new one.", "aspects": ["Noise"]}\n')
+    assert f"learnt from {n_known:,} of these gold segments" in aspectra("evaluate", run, other).err
     assert "learnt from these" not in aspectra("evaluate", run, gold_file, "--model", "teacher").err
-
-
-def test_segments_given_twice_count_once() -> None:
-    one, two = Gold(("a", "b"), (frozenset("x"), frozenset("y"))), Gold(("b",), (frozenset("y"),))
-    assert joined(one, two) == one
-    assert joined(None, two) == two
-    assert joined(None, None) is None
 
 
 def test_words_alone_answer_where_no_encoder_is_installed(

@@ -15,6 +15,7 @@ from aspectra.scores import (
     calibration_error,
     cohens_kappa,
     coverage_curve,
+    join_gold,
     keep_only,
     objective,
     read_gold,
@@ -234,3 +235,10 @@ def test_the_calibration_error_is_the_mean_distance_of_bins() -> None:
     confidence = np.array([0.95, 0.95, 0.55, 0.55])
     assert calibration_error([True, True, True, False], confidence) == pytest.approx((0.1 + 0.1) / 4)
     assert score(one_each(["Image"] * 2), ["Image", "Sound"], ASPECTS, np.ones(2)).calibration_error == 0.5
+
+
+def test_segments_given_twice_count_once_by_what_was_said_last() -> None:
+    one, two = Gold(("a", "b"), (frozenset("x"), frozenset("y"))), Gold(("b",), (frozenset("z"),))
+    assert join_gold(one, two) == Gold(("a", "b"), (frozenset("x"), frozenset("z")))
+    assert join_gold(None, two) == two
+    assert join_gold(None, None) is None

@@ -18,6 +18,7 @@ from aspectra.config import FitConfig
 from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError, typed
 from aspectra.fitting import Fitted
 from aspectra.rundir import RunDir
+from aspectra.scores import read_gold
 from aspectra.sentiment.model import load_sentiment
 from aspectra.sentiment.rated import load_rated
 from aspectra.student.fast import load_fast
@@ -135,6 +136,8 @@ def check_made_by_people(run: Path, fitted: Fitted | None) -> Iterator[Finding]:
         yield from check_map(path, fitted)
     if (run / rundir.DEV).exists():
         yield attempt(rundir.DEV, lambda: read_labels(run))
+    if (run / rundir.LABELS).exists():
+        yield attempt(rundir.LABELS, lambda: read_gold(run / rundir.LABELS))
     described = [path for path in (run / rundir.ASPECTS,) if path.exists()]
     for path in (*described, *sorted((run / rundir.MAP_HISTORY).glob("[!.]*"))):
         yield attempt(str(path.relative_to(run)), partial(read_earlier, path))

@@ -39,6 +39,7 @@ TOPIC_MAP = "topic_map.json"
 MAP_HISTORY = "map-history"
 STUDIO = "studio.json"
 DEV = "dev.jsonl"
+LABELS = "labels.jsonl"
 ASPECTS = "aspects.toml"
 
 # Sentiment: what was learnt, and the rated reviews that it is learnt from.
@@ -71,7 +72,7 @@ STAGE_FILES = {
 
 
 ARTIFACTS = frozenset(
-    itertools.chain(*STAGE_FILES.values(), (MANIFEST, INPUTS, DEV, ASPECTS, SENTIMENT, RATED))
+    itertools.chain(*STAGE_FILES.values(), (MANIFEST, INPUTS, DEV, LABELS, ASPECTS, SENTIMENT, RATED))
 )
 """The files of a run; also every topic_map*.json and studio*.json, one per annotator."""
 FOLDERS = (STUDENT, MAP_HISTORY, FEATURES)

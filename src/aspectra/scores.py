@@ -103,6 +103,15 @@ def read_gold(path: str | Path) -> Gold:
     return Gold(texts=tuple(text for text, _ in rows), aspects=tuple(aspects for _, aspects in rows))
 
 
+def join_gold(*given: Gold | None) -> Gold | None:
+    """Return all labelled segments. Of several labels of the same text the last counts; None for none."""
+    there = [gold for gold in given if gold is not None]
+    if len(there) < 2:
+        return there[0] if there else None
+    rows = dict(pair for gold in there for pair in zip(gold.texts, gold.aspects, strict=True))
+    return Gold(tuple(rows), tuple(rows.values()))
+
+
 def read_bytes(path: str | Path) -> bytes:
     path = Path(path)
     try:

@@ -32,7 +32,7 @@ def command(
         Path | None,
         typer.Option(
             help='JSONL file of labelled segments to learn from, too: {"text": "…", "aspects": ["Image"]}. '
-            "Without it, those that you labelled on the page, if there are any."
+            "Without it, those that map --dev was given, and those that you labelled on the page."
         ),
     ] = None,
     dev: Annotated[
@@ -57,7 +57,7 @@ def command(
     for line in describe(card):
         show.note(line, quiet)
     if card.n_labels:
-        show.note(card.labels_text(), quiet and card.choice != "page")
+        show.note(card.labels_text(), quiet and card.choice != "run")
     for line in card.notes:
         show.note(f"Note: {line}")
     show.note(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import getpass
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,19 +14,17 @@ from typer.core import TyperCommand, TyperGroup
 
 from aspectra.cli import show
 from aspectra.cli.settings import with_options
-from aspectra.config import NOT_REVIEW
+from aspectra.cli.show_map import say_next, show_saved
 from aspectra.errors import InputError, MapError, typed
 from aspectra.progress import progress_of
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
     from aspectra.topicmap.aspects import Aspect
-    from aspectra.topicmap.by_names import Suggested
     from aspectra.topicmap.topicmap import TopicMap
 
 DEFAULT = "open"
 STAGES = {"features": "Reading segments"}
-FLAGS = {"clear": "clear", "general": "general", "ambiguous": "unsure", "incoherent": "unclear"}
 By = Annotated[str | None, typer.Option(help="Your name, kept with your choices; default: the login name.")]
 Table = Annotated[Path, typer.Argument(metavar="FILE", help="The map as a CSV table.")]
 
@@ -213,7 +210,7 @@ def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
         serve(server, listener)
     studio.session.close()
     if studio.session.path.exists() and not options.read_only:
-        say_next(run, studio.session.path, quiet, options.dev)
+        say_next(run, studio.session.path, quiet)
 
 
 def show_in_browser(address: str) -> None:
@@ -228,6 +225,9 @@ def show_in_browser(address: str) -> None:
 def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     """Suggest or carry over a map, save and print it; without either, print the map that is there."""
     from aspectra import disk, rundir
+    from aspectra.scores import read_gold
+    from aspectra.topicmap.aspects import keep_aspects
+    from aspectra.topicmap.labels import keep_labels, take_over
     from aspectra.topicmap.topicmap import merge, write_map
 
     with show.waiting("Loading", quiet):
@@ -248,7 +248,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
         return read_of(detector, path) if keep else None
 
     before = old()  # a map that cannot be kept is refused before the work, not after it
-    aspects = find_aspects(run, options)
+    aspects, gold = find_aspects(run, options), read_gold(options.dev) if options.dev else None
     if options.from_:
         new = carry(detector, options.from_)[0]
     else:
@@ -256,7 +256,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
         with show.stages(STAGES, quiet) as progress:
             detector.suggest_map(
                 aspects or None,
-                dev=options.dev,
+                dev=gold,
                 encoder=options.encoder,
                 choices=decided,
                 progress=progress,
@@ -265,9 +265,14 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     with disk.locked(run, "map"):
         merged = merge(old(), new, options.replace)
         write_map(path, merged)
-        keep_aspects(run, merged, aspects)
-    show_saved(run, merged, detector, quiet, options.why, options.dev)
-    if options.dev and not quiet:
+        if options.from_:
+            take_over(options.from_, run)
+        keep_aspects(run, merged.aspects, aspects)
+        forgotten = "" if options.from_ else keep_labels(run, gold)
+    show_saved(run, merged, detector, quiet, options.why)
+    if forgotten:
+        show.note(f"Note: {forgotten}")
+    if gold and not quiet:
         figures = ", ".join(f"{name} {value:.1%}" for name, value in detector.dev_estimate_.items())
         show.console().print(f"Expected on new segments, by cross-validation on {options.dev}: {figures}.")
 
@@ -284,15 +289,6 @@ def find_aspects(run: Path, options: MapOptions) -> tuple[Aspect, ...]:
     given = read_aspects(options.aspects)
     is_file = options.aspects.endswith(".toml")
     return given if is_file else described([aspect.name for aspect in given], aspects_of_run(run))
-
-
-def keep_aspects(run: Path, topic_map: TopicMap, given: Sequence[Aspect]) -> None:
-    """Write aspects.toml into the run: every aspect of the map, with what is said of it now or was before."""
-    from aspectra import rundir
-    from aspectra.topicmap.aspects import aspects_of_run, described, write_aspects
-
-    known = {aspect.name.casefold(): aspect for aspect in (*aspects_of_run(run), *given)}
-    write_aspects(run / rundir.ASPECTS, described(topic_map.aspects, known.values()))
 
 
 def follow_old_flags(run: Path, options: MapOptions, quiet: bool) -> None:
@@ -327,72 +323,3 @@ def read_seeds(path: Path) -> dict[str, list[str]]:
     ):
         raise MapError(f'{path} must have a list of words per aspect: Image = ["picture", "color"].')
     return seeds
-
-
-def show_saved(
-    run: Path,
-    topic_map: TopicMap,
-    detector: AspectDetector,
-    quiet: bool,
-    why: bool = False,
-    labels: Path | None = None,
-) -> None:
-    """Print the map in use, notes on its aspects and what to do next; `labels` made the map."""
-    from aspectra import rundir
-
-    found = detector.__dict__.get("suggested_")
-    if not quiet:
-        flags = {one.topic: one.flag for one in found.suggestions} if found else {}
-        print_map(topic_map, detector, flags, why)
-        print_shares(topic_map, detector, found)
-    for note in found.notes if found else ():
-        show.note(f"Note: {note}")
-    by_names = not any(choice.labelled for choice in topic_map.choices)
-    if by_names and topic_map.accepted("") != topic_map:
-        show.note(
-            f"Suggestions. Change what is wrong: aspectra map {typed(run)} --page\n"
-            f"Then accept the rest, so that a student learns from it: aspectra map accept {typed(run)}",
-            quiet,
-        )
-    say_next(run, run / rundir.TOPIC_MAP, quiet, labels)
-
-
-def say_next(run: Path, path: Path, quiet: bool, labels: Path | None = None) -> None:
-    told = f" --labels {typed(labels)}" if labels else ""
-    show.note(
-        f"Saved {path}.\nNext: aspectra distill {typed(run)}{told}\nThen: {show.label_command(run)}",
-        quiet,
-    )
-
-
-def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, str], why: bool) -> None:
-    """Print one line per topic, those of one aspect together; with `why` a reason under each."""
-    from aspectra.topicmap.topicmap import UNMAPPED
-
-    console = show.console()
-    wide = max(80, min(console.width, 120))
-    share = {item.id: item.share for item in detector.topics_.items}
-    order = {aspect: place for place, aspect in enumerate((*topic_map.aspects, NOT_REVIEW, None))}
-    width = min(16, max(len(name) for name in (*topic_map.aspects, UNMAPPED)))
-    for choice in sorted(topic_map.choices, key=lambda choice: (order[choice.aspect], -share[choice.topic])):
-        name = show.shortened(choice.aspect or UNMAPPED, width)
-        state = choice.by if choice.by_person else FLAGS.get(flags.get(choice.topic, ""), "suggested")
-        state = show.shortened(state, 9)
-        line = f"{choice.topic:>3}  {name:<{width}}  {share[choice.topic]:>6.1%}  {state:<9}  "
-        console.print(line + show.shortened(" ".join(choice.keywords), wide - len(line)), soft_wrap=True)
-        if why and choice.why:
-            console.print(f"{'':>5}{choice.why}", style="dim")
-
-
-def print_shares(topic_map: TopicMap, detector: AspectDetector, found: Suggested | None) -> None:
-    """Print each aspect's share of the segments: by the names, with words of them, or else by its topics."""
-    shares, words = (found.shares, found.words) if found else ({}, {})
-    if not shares:
-        summed = (detector.fitted_.shares @ topic_map.matrix()).tolist()
-        shares = {name: x / (sum(summed) or 1.0) for name, x in zip(topic_map.aspects, summed, strict=True)}
-    console = show.console()
-    console.print(f"Shares of the segments{', and words that these use most' if words else ''}:")
-    width = min(16, max(map(len, shares)))
-    for name, value in sorted(shares.items(), key=lambda pair: -pair[1]):
-        line = f"     {show.shortened(name, width):<{width}}  {value:>6.1%}  {' '.join(words.get(name, ()))}"
-        console.print(show.shortened(line.rstrip(), max(80, console.width)), soft_wrap=True)

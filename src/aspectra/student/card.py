@@ -27,6 +27,8 @@ FORMER = {
     "leaning": "logit_shift",
 }
 """Former names of fields: files of older versions can still be read."""
+NOT_FIELDS = {"format", "version", "weights", "fast", rundir.CHECKSUM, "labels_fingerprint"}
+"""What else is in the file; the last is of older versions."""
 
 
 KINDS = {
@@ -42,7 +44,7 @@ class Card:
 
     `choice` and `estimate` tell how labels were used and which scores to expect, `without_labels` what they
     would be without them. `notes` are sentences that whoever labels should know. `aspects_fingerprint` is of
-    what aspects.toml said, `labels_fingerprint` of the labelled texts; students of older versions have none.
+    what aspects.toml said, `label_marks` are of the labelled texts; students of older versions have none.
     An aspect beside the answer counts if it is as probable as `several_from`.
     """
 
@@ -61,7 +63,7 @@ class Card:
     notes: tuple[str, ...] = ()
     aspects_fingerprint: str = ""
     several_from: float = SEVERAL_FROM
-    labels_fingerprint: str = ""
+    label_marks: tuple[str, ...] = ()
 
     @classmethod
     def new(cls, fitted: Fitted, config: StudentConfig) -> Self:
@@ -111,11 +113,7 @@ class Card:
             raise RunError(
                 f"{place} has format {values.get('format')}, this version reads {FORMAT}. Distil again."
             )
-        known = {
-            FORMER.get(name, name): value
-            for name, value in values.items()
-            if name not in ("format", "version", "weights", "fast", rundir.CHECKSUM)
-        }
+        known = {FORMER.get(name, name): value for name, value in values.items() if name not in NOT_FIELDS}
         fault = rundir.find_fault(known, KINDS)
         if not fault and not 0 <= known["teacher_weight"] <= 1:
             fault = f"teacher_weight is {known['teacher_weight']}, not from 0 to 1"
@@ -130,6 +128,7 @@ class Card:
                     **known,
                     "aspects": tuple(known["aspects"]),
                     "notes": tuple(known.get("notes", ())),
+                    "label_marks": tuple(known.get("label_marks", ())),
                     "config": StudentConfig.from_dict(known["config"]),
                 }
             )
@@ -170,10 +169,14 @@ class Card:
         return f"Labelled segments changed the scores (log-odds): {shifts}.\n" if shifts else ""
 
     def note_on(self, texts: Sequence[str]) -> str:
-        """Say so if the student learnt from just these texts, on which it is to be scored; else ""."""
-        if not self.n_labels or self.labels_fingerprint != rundir.fingerprint(*sorted(texts)):
+        """Say so if the student learnt from some of these texts, on which it is to be scored; else ""."""
+        known = len(set(self.label_marks).intersection(map(mark, texts)))
+        if not known:
             return ""
-        return f"The student learnt from these gold segments, so it knows them too well. {self.labels_text()}"
+        which = "these" if known == len(set(texts)) else f"{known:,} of these"
+        return (
+            f"The student learnt from {which} gold segments, so it knows them too well. {self.labels_text()}"
+        )
 
     def labels_text(self) -> str:
         if not self.n_labels:
@@ -186,6 +189,11 @@ class Card:
             return f"{told} They are too few to tell how good it is."
         without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
         return f"{told} Cross-validated on them: {written(self.estimate)}{without}."
+
+
+def mark(text: str) -> str:
+    """Return what tells a labelled text from others."""
+    return rundir.fingerprint(text)[:12]
 
 
 def check_aspects(run: Path, card: Card) -> None:
@@ -217,6 +225,8 @@ USED = {
     "both": "The classifier learnt from the teacher and from them.",
     "names": "The classifier learnt from the aspects' names, the map and them.",
     "page": "They were labelled on the mapping page. The classifier learnt from the names, the map and them.",
+    "run": "They are the run's: given to map --dev, or labelled on its page. The classifier learnt from the "
+    "names, the map and them.",
     "teacher": "They changed nothing: what was learnt from the teacher alone scored as well.",
     "labels": "The classifier learnt from them alone, which scored clearly better than with the teacher.",
 }

@@ -16,7 +16,7 @@ from aspectra.config import StudentConfig
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
-from aspectra.scores import Gold, read_gold
+from aspectra.scores import Gold, join_gold, read_gold
 from aspectra.sentiment.model import SentimentModel
 from aspectra.sentiment.rated import RatedReviews, load_rated
 from aspectra.student.from_names import train_linear
@@ -25,6 +25,7 @@ from aspectra.student.paper.from_teacher import train_attention
 from aspectra.student.paper.model import Student
 from aspectra.student.teach_fast import teach_fast
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
+from aspectra.topicmap.labels import labels_of_run
 from aspectra.topicmap.reader import Embed, ReadOnce
 
 
@@ -40,27 +41,28 @@ def distill(
     - `run`: the run's folder.
     - `config`: the student's settings; by default `StudentConfig()`.
     - `labels`: labelled segments to learn from, too: a file for `read_gold`, or what it returned. Without
-      `labels` and `dev`, a linear student learns from those that were labelled on the mapping page.
+      `labels` and `dev`, a linear student learns from those that the run keeps: given to `map --dev`, or
+      labelled on the mapping page.
     - `dev`: the same as `labels`. Only an attention head does not learn from them: they choose which of the
       teacher's answers are certain enough to learn from, and make each aspect more or less likely.
     - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
     """
     told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
     config, fitted, home = config or StudentConfig(), Fitted.load(run), Path(run) / rundir.STUDENT
-    by_page, left_out = None, list[str]()
+    kept, left_out = None, list[str]()
     if told is None and judged is None and config.head == "linear":
-        by_page, left_out = page_labels(Path(run), fitted.the_map().aspects)
-        told = by_page
+        kept, left_out = labels_of_run(Path(run), fitted.the_map().aspects)
+        told = kept
     aspects, rated = aspects_of_run(Path(run)), load_rated(RunDir(run), fitted.sentiment)
     with disk.locked(Path(run), "distill", wait=0):
         student = train_student(fitted, config, home, told, judged, progress, aspects)
         fast = felt = None
         if isinstance(student, LinearStudent):
-            choice = "page" if by_page else student.card.choice
+            choice = "run" if kept else student.card.choice
             student.card = replace(student.card, choice=choice, notes=(*student.card.notes, *left_out))
             encoder = student.encoder  # fast student and sentiment ask it for much the same texts
             embed = ReadOnce(partial(fitted.encoded, encoder)) if encoder else None
-            fast = teach_fast(student, joined(told, judged), progress_of("fast", progress), embed)
+            fast = teach_fast(student, join_gold(told, judged), progress_of("fast", progress), embed)
             felt = refine_sentiment(fitted, rated, student, embed, progress)
         home.mkdir(exist_ok=True)
         with disk.locked(home, "distill"):  # who loads it waits for all of its files
@@ -72,18 +74,6 @@ def distill(
                 felt.save(Path(run) / rundir.SENTIMENT)
             student.save_pretrained(home, fitted.the_map())
     return student
-
-
-def page_labels(run: Path, aspects: Sequence[str]) -> tuple[Gold | None, list[str]]:
-    """Return the segments labelled on the mapping page, and a note if some have aspects not in the map."""
-    path = run / rundir.DEV
-    if not path.exists() or not path.stat().st_size:
-        return None, []
-    given = read_gold(path)
-    rows = [pair for pair in zip(given.texts, given.aspects, strict=True) if pair[1] <= set(aspects)]
-    n_left = len(given.texts) - len(rows)
-    left_out = f"Left out of {rundir.DEV}, because the map does not have their aspects: {n_left:,}."
-    return Gold(*zip(*rows, strict=True)) if rows else None, [left_out] if n_left else []
 
 
 def refine_sentiment(
@@ -115,13 +105,4 @@ def train_student(
     """
     if config.head == "attention":
         return train_attention(fitted, config, home, labels, dev, progress)
-    return train_linear(fitted, config, aspects, joined(labels, dev), progress)
-
-
-def joined(labels: Gold | None, dev: Gold | None) -> Gold | None:
-    """Return all labelled segments; those that are given twice, in the same words, only once."""
-    given = [gold for gold in (labels, dev) if gold is not None]
-    rows = dict(pair for gold in given for pair in zip(gold.texts, gold.aspects, strict=True))
-    if len(given) == 1:
-        return given[0]
-    return Gold(tuple(rows), tuple(rows.values())) if given else None
+    return train_linear(fitted, config, aspects, join_gold(labels, dev), progress)

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from aspectra import rundir
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, average_scores, gold_matrix
-from aspectra.student.card import Card
+from aspectra.student.card import Card, mark
 from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.calibrate import (
@@ -125,7 +124,7 @@ def learn_labels(
     facts: dict[str, Any] = {
         "n_labels": len(gold),
         "choice": "names",
-        "labels_fingerprint": rundir.fingerprint(*sorted(labels.texts)),
+        "label_marks": tuple(map(mark, labels.texts)),
     }
     judged = None
     if len(gold) >= FOLDS:

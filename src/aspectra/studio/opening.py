@@ -25,6 +25,7 @@ from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap import agree
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
+from aspectra.topicmap.labels import keep_labels, take_over
 from aspectra.topicmap.names_sample import BUNDLED, NamesSample, find_encoder
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
@@ -65,6 +66,8 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     )
     gold = read_gold(opening.dev) if opening.dev else None
     topic_map, fixed = first_map(detector, path, opening, others, gold)
+    if opening.old and not opening.read_only:
+        take_over(opening.old, run)
     learnt_from = gold or own_gold(run)
     note = ""
 
@@ -88,6 +91,8 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     session.notice = session.notice or note
     studio = Studio(detector, session, suggester, others)
     if gold:
+        if not opening.read_only:
+            keep_labels(run, gold)
         studio.use_dev(gold)
     else:
         studio.use_own_labels()

@@ -132,6 +132,12 @@ def aspects_of_run(run: Path) -> tuple[Aspect, ...]:
     return read_file(path) if path.exists() else ()
 
 
+def keep_aspects(run: Path, names: Iterable[str], given: Iterable[Aspect]) -> None:
+    """Write aspects.toml into the run: each of these names, with what is said of it now or was before."""
+    known = {aspect.name.casefold(): aspect for aspect in (*aspects_of_run(run), *given)}
+    write_aspects(run / rundir.ASPECTS, described(names, known.values()))
+
+
 def described(names: Iterable[str], known: Iterable[Aspect]) -> tuple[Aspect, ...]:
     """Return an aspect for each name, with what is known of it already; General is left out."""
     found = {aspect.name.casefold(): aspect for aspect in known}

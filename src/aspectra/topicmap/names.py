@@ -33,9 +33,9 @@ from aspectra.topicmap.gaussians import (
 
 NEAREST = 3
 """A segment is as near to texts as to its so many nearest ones, on average."""
-EXAMPLES, BESIDE_WORDS = 0.7, 0.3
+EXAMPLES, BESIDE_WORDS = 0.7, 0.5
 """Weight of an aspect's sentences beside its name; the second if a person gave words or a sentence for it.
-On seven dev sets 0.6 to 0.8 and 0.3 to 0.5 do as well."""
+On seven dev sets 0.6 to 0.8 and 0.4 to 0.6 do as well."""
 WHITENING = (0.5, 0.1)
 """How far directions in which all segments differ count less for sentences: a power of the variance along
 each, to which a share of the mean is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""

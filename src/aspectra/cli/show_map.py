@@ -1,0 +1,90 @@
+"""What `aspectra map` prints: the map, the aspects' shares, notes, and what to type next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aspectra.cli import show
+from aspectra.config import NOT_REVIEW
+from aspectra.errors import typed
+
+if TYPE_CHECKING:
+    from aspectra.detector import AspectDetector
+    from aspectra.topicmap.by_names import Suggested
+    from aspectra.topicmap.topicmap import TopicMap
+
+FLAGS = {"clear": "clear", "general": "general", "ambiguous": "unsure", "incoherent": "unclear"}
+
+
+def show_saved(
+    run: Path,
+    topic_map: TopicMap,
+    detector: AspectDetector,
+    quiet: bool,
+    why: bool = False,
+) -> None:
+    """Print the map in use, notes on its aspects and what to do next."""
+    from aspectra import rundir
+
+    found = detector.__dict__.get("suggested_")
+    if not quiet:
+        flags = {one.topic: one.flag for one in found.suggestions} if found else {}
+        print_map(topic_map, detector, flags, why)
+        print_shares(topic_map, detector, found)
+    for note in found.notes if found else ():
+        show.note(f"Note: {note}")
+    by_names = not any(choice.labelled for choice in topic_map.choices)
+    if by_names and topic_map.accepted("") != topic_map:
+        show.note(
+            f"Suggestions. Change what is wrong: aspectra map {typed(run)} --page\n"
+            f"Then accept the rest, so that a student learns from it: aspectra map accept {typed(run)}",
+            quiet,
+        )
+    say_next(run, run / rundir.TOPIC_MAP, quiet)
+
+
+def say_next(run: Path, path: Path, quiet: bool) -> None:
+    """Say where the map is, and what to type now; a student learns from the labels that the run keeps."""
+    from aspectra.topicmap.labels import labels_of_run
+    from aspectra.topicmap.topicmap import read_map
+
+    labels, _ = labels_of_run(run, read_map(path).aspects)
+    told = f"\nLabels that a student learns from, too: {len(labels.texts):,}." if labels else ""
+    show.note(
+        f"Saved {path}.{told}\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
+        quiet,
+    )
+
+
+def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, str], why: bool) -> None:
+    """Print one line per topic, those of one aspect together; with `why` a reason under each."""
+    from aspectra.topicmap.topicmap import UNMAPPED
+
+    console = show.console()
+    wide = max(80, min(console.width, 120))
+    share = {item.id: item.share for item in detector.topics_.items}
+    order = {aspect: place for place, aspect in enumerate((*topic_map.aspects, NOT_REVIEW, None))}
+    width = min(16, max(len(name) for name in (*topic_map.aspects, UNMAPPED)))
+    for choice in sorted(topic_map.choices, key=lambda choice: (order[choice.aspect], -share[choice.topic])):
+        name = show.shortened(choice.aspect or UNMAPPED, width)
+        state = choice.by if choice.by_person else FLAGS.get(flags.get(choice.topic, ""), "suggested")
+        state = show.shortened(state, 9)
+        line = f"{choice.topic:>3}  {name:<{width}}  {share[choice.topic]:>6.1%}  {state:<9}  "
+        console.print(line + show.shortened(" ".join(choice.keywords), wide - len(line)), soft_wrap=True)
+        if why and choice.why:
+            console.print(f"{'':>5}{choice.why}", style="dim")
+
+
+def print_shares(topic_map: TopicMap, detector: AspectDetector, found: Suggested | None) -> None:
+    """Print each aspect's share of the segments: by the names, with words of them, or else by its topics."""
+    shares, words = (found.shares, found.words) if found else ({}, {})
+    if not shares:
+        summed = (detector.fitted_.shares @ topic_map.matrix()).tolist()
+        shares = {name: x / (sum(summed) or 1.0) for name, x in zip(topic_map.aspects, summed, strict=True)}
+    console = show.console()
+    console.print(f"Shares of the segments{', and words that these use most' if words else ''}:")
+    width = min(16, max(map(len, shares)))
+    for name, value in sorted(shares.items(), key=lambda pair: -pair[1]):
+        line = f"     {show.shortened(name, width):<{width}}  {value:>6.1%}  {' '.join(words.get(name, ()))}"
+        console.print(show.shortened(line.rstrip(), max(80, console.width)), soft_wrap=True)

@@ -1,0 +1,63 @@
+"""The labelled segments that a run keeps, and what a run takes over from another.
+
+Those that were labelled on the mapping page are in dev.jsonl; labels.jsonl has those that `map --dev` was
+given last. A student learns from both, if no others are named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from aspectra import disk, rundir
+from aspectra.scores import Gold, join_gold, read_gold
+from aspectra.topicmap.aspects import Aspect, aspects_of_run, write_aspects
+
+
+def keep_labels(run: Path, gold: Gold | None) -> str:
+    """Keep the labels that a map was made with; without any, forget those of an earlier map, and say so."""
+    path = run / rundir.LABELS
+    if gold is None:
+        if not path.exists():
+            return ""
+        path.unlink()
+        return f"The labels of the map before, which was made with --dev, are no longer kept in {run}."
+    rows = zip(gold.texts, gold.aspects, strict=True)
+    lines = [json.dumps({"text": text, "aspects": sorted(names)}, ensure_ascii=False) for text, names in rows]
+    disk.write_atomic(path, ("\n".join(lines) + "\n").encode())
+    return ""
+
+
+def labels_of_run(run: Path, aspects: Iterable[str]) -> tuple[Gold | None, list[str]]:
+    """Return the labels that a run keeps, and a note if some have aspects that are not among these.
+
+    What was labelled on the page comes before what the same text was given as.
+    """
+    given = join_gold(read_if_there(run / rundir.LABELS), read_if_there(run / rundir.DEV))
+    if given is None:
+        return None, []
+    wanted = set(aspects)
+    rows = [pair for pair in zip(given.texts, given.aspects, strict=True) if pair[1] <= wanted]
+    n_left = len(given.texts) - len(rows)
+    left_out = f"Left out of the run's labels, because the map does not have their aspects: {n_left:,}."
+    return Gold(*zip(*rows, strict=True)) if rows else None, [left_out] if n_left else []
+
+
+def read_if_there(path: Path) -> Gold | None:
+    return read_gold(path) if path.exists() and path.stat().st_size else None
+
+
+def take_over(old: Path, run: Path) -> None:
+    """Bring what people said of aspects and the labels from another run; what this run has stays."""
+    here = {one.name.casefold(): one for one in aspects_of_run(run)}
+    for one in aspects_of_run(old):
+        own = here.setdefault(one.name.casefold(), one)
+        if own == Aspect(own.name):  # nothing but its name
+            here[one.name.casefold()] = replace(one, name=own.name)
+    if here:
+        write_aspects(run / rundir.ASPECTS, here.values())
+    for name in (rundir.DEV, rundir.LABELS):
+        if (old / name).exists() and not (run / name).exists():
+            disk.write_atomic(run / name, (old / name).read_bytes())
