@@ -46,6 +46,18 @@ def test_every_topic_gets_an_aspect_or_general_with_a_reason(found: Suggested) -
     assert sum(found.shares.values()) == pytest.approx(1)
 
 
+def test_a_topic_that_a_person_gave_brings_an_unspoken_aspect_back(
+    detector: AspectDetector, words: NamesSample
+) -> None:
+    aspects = named("Taste", "Xqzt")
+    assert any(
+        "Nothing speaks of Xqzt" in note for note in suggest_by_names(detector.topics_, aspects, words).notes
+    )
+    found = suggest_by_names(detector.topics_, aspects, words, {3: "Xqzt"})
+    assert not any("Nothing speaks of Xqzt" in note for note in found.notes)
+    assert "Xqzt" in found.shares
+
+
 def test_the_nearest_words_are_keywords_of_the_topic(detector: AspectDetector, found: Suggested) -> None:
     for one, item in zip(found.suggestions, detector.topics_.items, strict=True):
         _, _, near = one.why.partition("; nearest words ")

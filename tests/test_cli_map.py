@@ -166,6 +166,16 @@ def test_what_is_said_of_aspects_and_labels_come_with_the_choices(
     assert Aspect("Noise", words=("hum",)) in aspects_of_run(own_run)
 
 
+def test_another_runs_map_is_not_mixed_with_a_suggestion(
+    aspectra: Aspectra, own_run: Path, run: Path, sample_files: Path
+) -> None:
+    before = (own_run / "topic_map.json").read_bytes()
+    for told in (("--dev", sample_files / "dev.jsonl"), ("--aspects", "Noise")):
+        answer = aspectra("map", own_run, "--from", run, *told)
+        assert (answer.code, "Leave out --aspects and --dev" in answer.err) == (1, True)
+    assert (own_run / "topic_map.json").read_bytes() == before
+
+
 def test_labelled_segments_also_say_what_to_expect(
     aspectra: Aspectra, own_run: Path, sample_files: Path
 ) -> None:

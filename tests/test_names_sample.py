@@ -192,3 +192,10 @@ def test_a_name_is_mentioned_only_if_all_of_its_words_are(words: NamesSample) ->
     far = seen_by_an_encoder(words, 0.2)
     assert len(spoken_of(named("Coffee"), far)[0]) == 1
     assert spoken_of(named("Coffee submarine"), far)[0] == []
+
+
+def test_one_of_several_parts_of_a_name_is_enough(words: NamesSample) -> None:
+    far = seen_by_an_encoder(words, 0.2)
+    for name in ("Coffee & submarine", "Submarine/Coffee", "Submarine and coffee"):
+        assert len(spoken_of(named(name), far)[0]) == 1
+    assert spoken_of(named("Submarine & periscope"), far)[0] == []

@@ -1,21 +1,23 @@
 """How the studio starts: which map it begins with, and what it suggests for open topics."""
 
 import copy
+import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
-from aspectra.scores import Gold
+from aspectra.scores import Gold, read_gold
 from aspectra.studio.actions import add, apply, delete, rename
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.state import MapState, difference
 from aspectra.studio.suggester import PageSuggester, Sample
 from aspectra.topicmap.agree import map_path
+from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
 
 AT = "2024-05-01T10:00:00+00:00"
@@ -131,3 +133,35 @@ def test_a_corrupted_map_is_refused_with_a_way_out(own_run: Path) -> None:
     with pytest.raises(MapError, match=r"is not JSON: .* --replace"):
         open_studio(own_run, Opening(by="Ada", encoder="none"))
     assert len(open_studio(own_run, Opening(by="Ada", encoder="none", replace=True)).topic_map.choices) == 16
+
+
+def test_from_fifty_labels_on_the_page_suggests_by_them(own_run: Path, gold: Gold) -> None:
+    rows = [text for text, names in zip(gold.texts, gold.aspects, strict=True) if names == {"Taste"}]
+    given = [{"text": f"{text} {at}", "aspects": ["Taste"]} for at, text in enumerate(rows * 50)]
+    (own_run / "topic_map.json").unlink()
+    for n in (49, 50):
+        (own_run / "dev.jsonl").write_text("\n".join(map(json.dumps, given[:n])))
+        studio = open_studio(own_run, Opening(by="Ada", encoder="none", aspects=("Taste", "Noise")))
+        assert any(choice.labelled for choice in studio.topic_map.choices) == (n == 50)
+
+
+def test_what_is_said_of_an_aspect_counts_in_any_spelling_of_its_name(own_run: Path) -> None:
+    said = (Aspect("taste", words=("bitter",)),)
+    studio = open_studio(own_run, Opening(by="Ada", encoder="none", aspects=said))
+    assert studio.session.state.described == {"Taste": {"words": ["bitter"]}}
+
+
+def test_labels_are_kept_in_the_run_but_not_an_annotators(own_run: Path, sample_files: Path) -> None:
+    told = {"encoder": "none", "dev": sample_files / "dev.jsonl"}
+    open_studio(own_run, Opening(by="Ada", annotator="Ada", **told))
+    assert not (own_run / "labels.jsonl").exists()
+    open_studio(own_run, Opening(by="Ada", **told))
+    assert read_gold(own_run / "labels.jsonl") == read_gold(sample_files / "dev.jsonl")
+
+
+def test_a_sentence_of_topics_that_are_no_reviews_is_no_review(own_run: Path) -> None:
+    studio = open_studio(own_run, Opening(by="Ada", encoder="none"))
+    choices = {str(topic): NOT_REVIEW for topic in range(16)}
+    studio.act({"kind": "assign", "choices": choices}, studio.session.version)
+    tried = studio.try_text("The coffee tastes bitter.")
+    assert (tried["aspect"], tried["probability"]) == (NOT_REVIEW, pytest.approx(1))

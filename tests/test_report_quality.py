@@ -1,6 +1,7 @@
 """How far labels can be trusted: whose they are, and their scores."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 from aspectra.report.content import Content
 from aspectra.report.quality import find_origin
 from aspectra.report.read import open_labels
+from aspectra.student.distill import distill
 
 
 def test_topics_and_scores_are_those_that_the_other_commands_print(
@@ -41,6 +44,15 @@ def test_labels_of_another_run_are_refused(
     renamed.write_parquet(other)
     with pytest.raises(InputError, match=r"labelled with other aspects \(Smell, Noise, General\)"):
         find_origin(open_labels(other), detector)
+
+
+def test_a_student_older_than_the_map_made_no_labels(
+    labelled_file: Path, detector: AspectDetector, linear_run: Path, encoder_folder: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(linear_run, tmp_path / "run"))
+    distill(run, StudentConfig(encoder=str(encoder_folder), n_segments=500))
+    (run / "student" / "fast.safetensors").write_bytes(b"older")
+    assert find_origin(open_labels(labelled_file), detector, run).model == "teacher"
 
 
 def test_labels_of_an_older_map_are_told_apart_from_a_students(

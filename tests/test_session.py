@@ -12,6 +12,7 @@ from aspectra.config import GENERAL
 from aspectra.errors import MapError, RunError
 from aspectra.studio.session import Conflict, Session
 from aspectra.studio.state import MapState
+from aspectra.topicmap.aspects import Aspect, read_file
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
 
 AT = "2024-05-01T10:00:00+00:00"
@@ -164,6 +165,18 @@ def test_a_file_changed_by_another_program_is_taken_over_not_overwritten(studio:
     assert studio.session.state.topic_map.choices[3].by == "Ben"
     studio.act("assign", choices={"1": "Image"})
     assert studio.aspects() == [None, "Image", None, "Sound"]
+
+
+def test_what_another_program_says_of_an_aspect_is_taken_over_not_overwritten(studio: Studio) -> None:
+    studio.act("assign", choices={"0": "Image"})
+    said = studio.path.with_name(rundir.ASPECTS)
+    said.write_text('[image]\nwords = ["hue"]\n')
+    with pytest.raises(Conflict, match=r"aspects.toml was changed by another program"):
+        studio.act("assign", choices={"1": "Image"})
+    assert studio.session.state.described == {"Image": {"words": ["hue"]}}
+    studio.act("assign", choices={"1": "Image"})
+    assert read_file(said)[0] == Aspect("Image", words=("hue",))
+    assert studio.aspects()[:2] == ["Image", "Image"]
 
 
 def test_a_deleted_run_is_reported_and_the_map_stays_as_it_was(studio: Studio) -> None:

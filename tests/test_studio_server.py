@@ -304,7 +304,8 @@ def test_a_read_only_studio_changes_nothing(
     before = snapshot(own_run)
     client = start(aspects=(), replace=False, read_only=True)
     assert client.act("assign", choices={"0": "Taste"})[0] == 400
-    assert client.ask("/api/answer", {"row": 0, "aspect": "Taste"})[0] == 400
+    for sent in ({"row": 0, "aspect": "Taste"}, {"back": True}):
+        assert client.ask("/api/answer", sent)[0] == 400
     assert client.ask("/api/done", {})[0] == 200
     client.thread.join(5)
     assert snapshot(own_run) == before

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aspectra.errors import InputError
+from aspectra.errors import InputError, MapError
+from aspectra.topicmap.topicmap import read_map, write_map
 from aspectra.watch import watch
 
 
@@ -80,6 +82,28 @@ def test_an_aspect_that_rose_is_told_and_sets_the_exit_code(
     answer = aspectra("watch", run, new, "--against", old, "--fail-on-change")
     assert answer.code == 3
     assert "Noise rose" in answer.out
+
+
+def test_the_order_of_aspects_does_not_matter(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
+) -> None:
+    old, new = parts("first", halves[0]), parts("moved", halves[1], *soured("Taste"))
+    frame = pl.read_parquet(new)
+    names = [name for name in frame.columns if name.startswith("p_")]
+    at = frame.columns.index(names[0])
+    order = [*frame.columns[:at], *reversed(names), *frame.columns[at + len(names) :]]
+    frame.select(order).write_parquet(new)
+    assert [(one.kind, one.name) for one in watch(run, new, old)] == [("soured", "Taste")]
+
+
+def test_a_map_of_other_topics_is_refused(
+    own_run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
+) -> None:
+    old, new = (parts(name, half) for name, half in zip(("c", "d"), halves, strict=True))
+    home = own_run / "topic_map.json"
+    write_map(home, replace(read_map(home), topics="of another fit"))
+    with pytest.raises(MapError, match="made for other topics"):
+        watch(own_run, new, old)
 
 
 def test_files_with_other_aspects_are_refused(

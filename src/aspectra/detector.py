@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from aspectra import rundir
-from aspectra.config import FitConfig
+from aspectra.config import BUNDLED, FitConfig
 from aspectra.corpus import Corpus, Vocabulary
 from aspectra.errors import MapError, RunError
 from aspectra.fitting import Fitted, Reviews, fit_sentiment, fit_stages
@@ -28,7 +28,7 @@ from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
 from aspectra.topicmap.aspects import Aspect, of_words, read_aspects
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
-from aspectra.topicmap.names_sample import BUNDLED, find_encoder
+from aspectra.topicmap.names_sample import find_encoder
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Choice, TopicMap
 from aspectra.topics import Topics

@@ -64,13 +64,16 @@ def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
 
     home = rundir.RunDir(run)
     home.check("topics")
-    topics, topic_map = load_topics(home), read_map(home / rundir.TOPIC_MAP)
+    topics = load_topics(home)
+    topic_map = read_map(home / rundir.TOPIC_MAP, topics.fingerprint, len(topics.items))
     later, earlier = open_labels(Path(new)), open_labels(Path(against))
-    if later.aspects != earlier.aspects:
+    if set(later.aspects) != set(earlier.aspects):
         raise InputError(
             f"{new} and {against} have different aspects. "
             f"Label both with the same run: aspectra label {typed(run)}"
         )
+    same_order = earlier.frame.with_columns(pl.col("aspect").cast(pl.String).cast(pl.Enum(later.aspects)))
+    earlier = replace(earlier, frame=same_order, aspects=later.aspects)
     for path, labels in ((new, later), (against, earlier)):
         if (labels.frame["topic"] >= len(topics.items)).any():
             raise InputError(

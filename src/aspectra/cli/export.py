@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from aspectra.cli import show
+from aspectra.errors import typed
 
 
 def command(
@@ -40,7 +41,5 @@ def command(
         else:
             output = export_folder(model.fitted, model.student, output, int8)
     size = output.stat().st_size / 1e6
-    show.note(
-        f"Wrote {output} ({size:.0f} MB).\nNext: aspectra label --onnx {output} new.csv -o labelled.csv",
-        quiet,
-    )
+    next_one = f"aspectra label --onnx {typed(output)} new.csv -o labelled.csv"
+    show.note(f"Wrote {output} ({size:.0f} MB).\nNext: {next_one}", quiet)

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from aspectra.cli import show
 from aspectra.cli.settings import with_options
 from aspectra.cli.show_map import say_next, show_saved
+from aspectra.config import BUNDLED
 from aspectra.errors import InputError, MapError, typed
 from aspectra.progress import progress_of
 
@@ -62,7 +63,7 @@ class MapOptions:
     ] = None
     encoder: Annotated[
         str, typer.Option(help="Encoder that compares names and segments; none compares words alone.")
-    ] = "minilm"
+    ] = BUNDLED
     why: Annotated[bool, typer.Option("--why", help="Print a reason under each topic.")] = False
     from_: Annotated[
         Path | None, typer.Option("--from", help="Carry the choices over from the map of this run.")
@@ -247,6 +248,10 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
         keep = path.exists() and not options.replace
         return read_of(detector, path) if keep else None
 
+    if options.from_ and options.suggests:
+        raise InputError(
+            "--from takes over another run's map. Leave out --aspects and --dev, or open the page: --page"
+        )
     before = old()  # a map that cannot be kept is refused before the work, not after it
     aspects, gold = find_aspects(run, options), read_gold(options.dev) if options.dev else None
     if options.from_:

@@ -48,13 +48,3 @@ def option(spec: dataclasses.Field[Any]) -> inspect.Parameter:
     annotation = typer.Option(*dict.fromkeys((f"--{flag}", f"--{flag.removeprefix('n-')}")), help=help)
     kind: Any = Annotated[type(spec.default), annotation]
     return inspect.Parameter(spec.name, inspect.Parameter.KEYWORD_ONLY, default=spec.default, annotation=kind)
-
-
-def changed_options(config: Any) -> list[str]:
-    """Return the options that lead from the defaults to a config."""
-    words = []
-    for spec in dataclasses.fields(config):
-        value, flag = getattr(config, spec.name), f"--{spec.name.replace('_', '-')}"
-        if value != spec.default:
-            words += [flag] if value is True else [flag, str(value)]
-    return words

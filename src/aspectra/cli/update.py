@@ -11,7 +11,6 @@ import typer
 
 from aspectra import rundir
 from aspectra.cli import show
-from aspectra.cli.settings import changed_options
 from aspectra.config import FitConfig
 from aspectra.rundir import RunDir
 
@@ -112,7 +111,7 @@ def what_next(run: Path, files: list[str], found: Update) -> Iterator[str]:
 
         new, home = f"{run}-new", RunDir(run)
         everything = list(dict.fromkeys(files_of(home))) or ["reviews.csv", *files]
-        same = changed_options(FitConfig.from_dict(home.config()))
+        same = FitConfig.from_dict(home.config()).changed_options()
         yield f"Time to fit again: {' '.join(found.refit)}"
         yield f"  {shlex.join(['aspectra', 'fit', *everything, '--run', new, *same])}"
         yield f"  {shlex.join(['aspectra', 'map', new, '--from', str(run)])}"

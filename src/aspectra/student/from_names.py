@@ -20,6 +20,7 @@ from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card, mark
 from aspectra.student.linear import LinearHead, LinearStudent
 from aspectra.topicmap.aspects import Aspect, described, fingerprint
+from aspectra.topicmap.by_labels import METRICS
 from aspectra.topicmap.calibrate import (
     FOLDS,
     corpus_temperature,
@@ -33,8 +34,6 @@ from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.names_sample import NamesSample, find_encoder, spoken_of
 from aspectra.topicmap.notes import notes_on_silence
 from aspectra.topicmap.topicmap import TopicMap
-
-SCORES = ("f1_micro", "f1_macro", "f1_weighted")
 
 
 def train_linear(
@@ -144,7 +143,7 @@ def scores(
     gold: np.ndarray, probabilities: np.ndarray, learnt: tuple[str, ...], aspects: tuple[str, ...]
 ) -> dict[str, float]:
     values = average_scores(gold, answered(probabilities, learnt, aspects).argmax(1), aspects)
-    return {name: values[name] for name in SCORES}
+    return {name: values[name] for name in METRICS}
 
 
 def answered(probabilities: np.ndarray, learnt: tuple[str, ...], aspects: tuple[str, ...]) -> np.ndarray:

@@ -29,13 +29,10 @@ from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
 from aspectra.student.paper.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
-from aspectra.topicmap.gaussians import TINY
+from aspectra.topicmap.gaussians import LEAST, TINY
 from aspectra.topicmap.names import Learned
 from aspectra.topicmap.reader import segment_features
 from aspectra.topicmap.topicmap import TopicMap
-
-LEAST = 1e-4
-"""Smallest probability whose logarithm labels correct."""
 
 
 class LinearHead(nn.Module):

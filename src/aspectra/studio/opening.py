@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from aspectra.config import GENERAL
+from aspectra import disk
+from aspectra.config import BUNDLED, GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError, typed
 from aspectra.progress import StageProgress, unseen
@@ -19,14 +20,14 @@ from aspectra.scores import Gold, read_gold
 from aspectra.studio.actions import follow
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
-from aspectra.studio.studio import Studio, read_labels
+from aspectra.studio.studio import Studio
 from aspectra.studio.suggester import PageSuggester
 from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap import agree
-from aspectra.topicmap.aspects import Aspect, aspects_of_run
+from aspectra.topicmap.aspects import Aspect, aspects_of_run, described
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
-from aspectra.topicmap.labels import keep_labels, take_over
-from aspectra.topicmap.names_sample import BUNDLED, NamesSample, find_encoder
+from aspectra.topicmap.labels import all_labels, keep_labels, take_over
+from aspectra.topicmap.names_sample import NamesSample, find_encoder
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
     Choice,
@@ -38,7 +39,7 @@ from aspectra.topicmap.topicmap import (
 )
 
 LABELS_TO_SUGGEST = 50
-"""From this many labels given on the page on, suggestions are made from them."""
+"""From this many labels in the run on, suggestions are made from them."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     )
     gold = read_gold(opening.dev) if opening.dev else None
     topic_map, fixed = first_map(detector, path, opening, others, gold)
-    if opening.old and not opening.read_only:
-        take_over(opening.old, run)
+    if not opening.read_only:
+        keep_told(run, opening, gold)
     learnt_from = gold or own_gold(run)
     note = ""
 
@@ -91,12 +92,19 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     session.notice = session.notice or note
     studio = Studio(detector, session, suggester, others)
     if gold:
-        if not opening.read_only:
-            keep_labels(run, gold)
         studio.use_dev(gold)
     else:
         studio.use_own_labels()
     return studio
+
+
+def keep_told(run: Path, opening: Opening, gold: Gold | None) -> None:
+    """Keep in the run what it takes over from another, and labels; an annotator's are not the run's."""
+    with disk.locked(run, "map"):
+        if opening.old:
+            take_over(opening.old, run)
+        if gold and opening.annotator is None:
+            keep_labels(run, gold)
 
 
 def first_map(
@@ -121,11 +129,10 @@ def first_map(
     return TopicMap(tuple(aspects), choices, detector.topics_.fingerprint), []
 
 
-def wanted_aspects(run: Path, topic_map: TopicMap, opening: Opening) -> list[Aspect]:
+def wanted_aspects(run: Path, topic_map: TopicMap, opening: Opening) -> tuple[Aspect, ...]:
     """Return what is said of the map's aspects: as asked for, or else in the run's aspects.toml."""
-    said = {one.name: one for one in aspects_of_run(run)}
-    said.update({one.name: one for one in opening.aspects if isinstance(one, Aspect)})
-    return [said[name] for name in topic_map.aspects if name in said]
+    asked = (one for one in opening.aspects if isinstance(one, Aspect))
+    return described(topic_map.aspects, (*aspects_of_run(run), *asked))
 
 
 def with_aspects(topic_map: TopicMap, names: Sequence[str]) -> TopicMap:
@@ -166,9 +173,6 @@ def run_topics(detector: AspectDetector, texts: Sequence[str]) -> RunTopics:
 
 
 def own_gold(run: Path) -> Gold | None:
-    """Return the labels given on the page before, once there are enough to suggest from."""
-    labels = read_labels(run)
-    if len(labels) < LABELS_TO_SUGGEST:
-        return None
-    texts, names = zip(*labels, strict=True)
-    return Gold(texts, tuple(frozenset([name]) for name in names))
+    """Return the labels that the run keeps, once there are enough to suggest from."""
+    labels = all_labels(run)
+    return labels if labels and len(labels.texts) >= LABELS_TO_SUGGEST else None

@@ -20,7 +20,7 @@ from aspectra import disk, rundir
 from aspectra.errors import MapError, RunError
 from aspectra.studio.actions import Suggester, apply
 from aspectra.studio.state import MapState, difference
-from aspectra.topicmap.aspects import to_toml, write_aspects
+from aspectra.topicmap.aspects import described, read_file, to_toml, write_aspects
 from aspectra.topicmap.topicmap import read_map, write_map
 
 FORMAT = 1
@@ -51,7 +51,7 @@ class Session:
         self.version, self.seconds = 1, 0.0
         self.notice = ""
         self._last = clock()
-        self._on_disk = self._read()
+        self._on_disk, self._said_on_disk = self._read(path), self._read(self.aspects_file)
         self._saved_before = False
         self._resume()
 
@@ -60,6 +60,16 @@ class Session:
         """The file beside the map; topic_map.Ada.json has studio.Ada.json."""
         stem = Path(rundir.TOPIC_MAP).stem
         return self.path.with_name(self.path.name.replace(stem, Path(rundir.STUDIO).stem, 1))
+
+    @property
+    def aspects_file(self) -> Path:
+        """What is said of the aspects, beside the map in use."""
+        return self.path.with_name(rundir.ASPECTS)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether this is the map in use, not an annotator's."""
+        return self.path.name == rundir.TOPIC_MAP
 
     def act(self, action: dict[str, Any], version: Any, suggester: Suggester) -> int | None:
         """Do, undo or redo something and save it; return the topic to look at.
@@ -125,24 +135,32 @@ class Session:
             yield
 
     def check_disk(self) -> None:
-        """If something else changed the map, take that over and raise Conflict; call it while `locked`."""
-        found = self._read()
-        if found is not None and found != self._on_disk:
-            now = self.state.topic_map
-            found_map = read_map(self.path, now.topics, len(now.choices))
-            self.state = MapState.of(found_map, self.state.aspects())
-            self._on_disk, self._saved_before, self.done, self.undone = found, False, [], []
-            self.version += 1
-            raise Conflict(
-                "The map's file was changed by another program. Here is the new version; "
-                "your last step was not applied."
-            )
+        """If something else changed the map or aspects.toml, take that over and raise Conflict.
 
-    def _read(self) -> bytes | None:
+        Call it while `locked`.
+        """
+        found, said = self._read(self.path), self._read(self.aspects_file)
+        new_map = found is not None and found != self._on_disk
+        newly_said = self.is_in_use and said is not None and said != self._said_on_disk
+        if not (new_map or newly_said):
+            return
+        now = self.state.topic_map
+        found_map = read_map(self.path, now.topics, len(now.choices)) if new_map else now
+        told = read_file(self.aspects_file) if newly_said else self.state.aspects()
+        self.state = MapState.of(found_map, described(found_map.aspects, told))
+        self._on_disk, self._said_on_disk = found, said
+        self._saved_before, self.done, self.undone = False, [], []
+        self.version += 1
+        what = "The map's file" if new_map else rundir.ASPECTS
+        raise Conflict(
+            f"{what} was changed by another program. Here is the new version; your last step was not applied."
+        )
+
+    def _read(self, path: Path) -> bytes | None:
         try:
-            return self.path.read_bytes() if self.path.exists() else None
+            return path.read_bytes() if path.exists() else None
         except OSError as error:
-            raise RunError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+            raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
 
     def save(self) -> None:
         """Write the file beside the map, then the map, each in one step; call it while `locked`."""
@@ -157,13 +175,14 @@ class Session:
 
     def _save_aspects(self) -> None:
         """Write aspects.toml beside the map in use; what it was before this session goes to map-history/."""
-        path, aspects = self.path.with_name(rundir.ASPECTS), self.state.aspects()
-        if self.path.name != rundir.TOPIC_MAP or not aspects:
+        path, aspects = self.aspects_file, self.state.aspects()
+        if not self.is_in_use or not aspects:
             return
         if self._saved_before:
             disk.write_atomic(path, to_toml(aspects).encode())
         else:
             write_aspects(path, aspects)
+        self._said_on_disk = to_toml(aspects).encode()
 
     def _write_studio_file(self, data: bytes) -> None:
         values = {

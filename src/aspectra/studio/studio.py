@@ -17,6 +17,7 @@ import polars as pl
 
 from aspectra import rundir, scores
 from aspectra.attention import attended
+from aspectra.config import NOT_REVIEW
 from aspectra.detector import AspectDetector
 from aspectra.disk import write_atomic
 from aspectra.errors import InputError, MapError
@@ -25,7 +26,7 @@ from aspectra.studio import effect, topic_card
 from aspectra.studio.session import Session
 from aspectra.studio.suggester import PageSuggester
 from aspectra.topicmap import agree
-from aspectra.topicmap.gamma import answer_probabilities, no_known_words
+from aspectra.topicmap.gamma import answer_probabilities, is_not_review, no_known_words, not_review_mass
 from aspectra.topicmap.suggest import propose_aspects
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -36,7 +37,7 @@ FIRST_ESTIMATE = 20
 PREVIEWED = 10
 LONGEST_TEXT = 2_000
 Label = tuple[str, str, str]
-"""A segment and its aspect."""
+"""A segment, its aspect, and how it was drawn."""
 
 
 class Studio:
@@ -143,8 +144,7 @@ class Studio:
             return {}
         matrix, names = self.topic_map.matrix(), self.topic_map.aspects
         gamma, _ = answer_probabilities(self.sample.beta, names, matrix, self.shares)
-        beta = self.sample.beta
-        review = beta[:, self.topic_map.not_reviews()].sum(1) <= (beta @ matrix).max(1)
+        review = ~is_not_review(self.sample.beta, self.topic_map)
         counts = np.bincount(gamma.argmax(1)[review], minlength=len(names))
         return {name: float(count / max(1, review.sum())) for name, count in zip(names, counts, strict=True)}
 
@@ -215,10 +215,13 @@ class Studio:
     def _labelled(self, texts: list[str], beta: np.ndarray) -> list[dict[str, Any]]:
         matrix, names = self.topic_map.matrix(), self.topic_map.aspects
         gamma, unmapped = answer_probabilities(beta, names, matrix, self.shares)
-        best = gamma.argmax(1)
+        best, junk = gamma.argmax(1), not_review_mass(beta, self.topic_map)
+        marked = is_not_review(beta, self.topic_map)
+        answers = [NOT_REVIEW if no else names[place] for no, place in zip(marked, best, strict=True)]
+        sure = np.where(marked, junk, gamma[np.arange(len(best)), best])
         return [
-            {**seen, "aspect": names[best[row]] if self.topic_map.mapped else None,
-             "probability": float(gamma[row, best[row]]), "unmapped": float(unmapped[row])}
+            {**seen, "aspect": answers[row] if self.topic_map.mapped or marked[row] else None,
+             "probability": float(sure[row]), "unmapped": float(unmapped[row])}
             for row, seen in enumerate(self._segments(texts))
         ]  # fmt: skip
 
@@ -256,10 +259,7 @@ class Studio:
 
     def answer(self, row: Any, aspect: Any, drawn: Any = DOUBTFUL) -> dict[str, Any]:
         """Keep a label for a segment, or skip it (None), and return the state and the next question."""
-        if self.own is None or self.session.read_only:
-            raise MapError(
-                "Segments can be labelled only without --dev, and not on a map that is open for reading only."
-            )
+        self._check_labelling()
         if type(row) is not int or not 0 <= row < len(self.sample):
             raise InputError(f"No segment {row!r}.")
         if drawn not in (RANDOM, DOUBTFUL):
@@ -273,11 +273,18 @@ class Studio:
 
     def take_back(self, drawn: str = DOUBTFUL) -> dict[str, Any]:
         """Forget the last label and ask again."""
+        self._check_labelling()
         if self.own:
             last = self.own[-1]
             self._keep_labels(lambda labels: [label for label in labels if label != last])
             self.asked = [row for row in self.asked if self.sample.texts[row] != last[0]]
         return {"question": self.question(drawn), "state": self.state()}
+
+    def _check_labelling(self) -> None:
+        if self.own is None or self.session.read_only:
+            raise MapError(
+                "Segments can be labelled only without --dev, and not on a map that is open for reading only."
+            )
 
     def _keep_labels(self, change: Callable[[list[Label]], list[Label]]) -> None:
         """Change the labels in the file, where another page may have added some."""

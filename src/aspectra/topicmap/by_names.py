@@ -68,7 +68,7 @@ def suggest_by_names(
     choices: Mapping[int, str | None] | None = None,
 ) -> Suggested:
     """Suggest an aspect or General for each topic; `choices` are those that a person made."""
-    specific, unknown = spoken_of(aspects, sample)
+    specific, unknown = spoken_of(aspects, sample, {name for name in (choices or {}).values() if name})
     if not specific:
         raise InputError(" ".join(unknown) or f"Give at least one aspect besides {GENERAL}.")
     evidence = [sample.evidence(aspect) for aspect in specific]

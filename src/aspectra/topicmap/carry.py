@@ -15,6 +15,7 @@ import numpy as np
 
 from aspectra.errors import RunError
 from aspectra.topicmap.gamma import even_where_unknown
+from aspectra.topicmap.gaussians import unit
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, now
 from aspectra.topics import Topics
 from aspectra.vectors import WordVectors
@@ -99,8 +100,7 @@ def word_profile(run: RunTopics, words: Sequence[str]) -> np.ndarray:
 
 
 def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    unit = [rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12) for rows in (first, second)]
-    return np.asarray(unit[0] @ unit[1].T)
+    return np.asarray(unit(first) @ unit(second).T)
 
 
 def overlap(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]]) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Topic probabilities β and a topic map → aspect probabilities γ → labels (paper: γ and ŷ).
 
-γ_a is the sum of β_k over the topics mapped to a, divided by the mass of all mapped topics: otherwise mass on
-unmapped topics would look like certainty. That mass is reported as `unmapped`. A segment without known words
-has β = NaN. Its answer is General, or the aspects' prior if there is no General: `answer_probabilities` is
-the one rule.
+γ_a is the sum of β_k over the topics mapped to a, each times its weight, divided by the mass of all mapped
+topics: otherwise mass on unmapped topics would look like certainty. That mass is reported as `unmapped`. A
+segment without known words has β = NaN. Its answer is General, or the aspects' prior if there is no General:
+`answer_probabilities` is the one rule.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ PREFIX = "p_"
 
 
 def aspect_probabilities(beta: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return γ (N×A, rows sum to 1) and the unmapped mass (N) for β (N×K) and a 0/1 map (K×A)."""
+    """Return γ (N×A, rows sum to 1) and the unmapped mass (N) for β (N×K) and a map (K×A).
+
+    A map's rows sum to at most 1.
+    """
     summed = sum_topics(beta, matrix)  # N×A
     mapped = summed.sum(1, keepdims=True)  # N×1
     return summed / np.maximum(mapped, 1e-30), np.clip(1 - mapped[:, 0], 0, 1)
@@ -92,6 +95,20 @@ def restrict(topic_map: TopicMap, only: tuple[str, ...] | None) -> tuple[tuple[s
     return only, matrix
 
 
+def not_review_mass(beta: np.ndarray, topic_map: TopicMap) -> np.ndarray:
+    """Return the mass (N) of the topics that are not reviews."""
+    topics = topic_map.not_reviews()[:, None].astype(np.float32)
+    return np.asarray(sum_topics(np.nan_to_num(beta), topics)[:, 0])
+
+
+def is_not_review(beta: np.ndarray, topic_map: TopicMap) -> np.ndarray:
+    """Tell for which segments (N) the topics that are not reviews outweigh every aspect."""
+    if not topic_map.not_reviews().any():
+        return np.zeros(len(beta), bool)
+    aspects = sum_topics(np.nan_to_num(beta), topic_map.matrix()).max(1, initial=0)
+    return np.asarray(not_review_mass(beta, topic_map) > aspects)
+
+
 def mark_not_reviews(
     labels: pl.DataFrame, beta: np.ndarray, topic_map: TopicMap, code: np.ndarray
 ) -> pl.DataFrame:
@@ -100,12 +117,10 @@ def mark_not_reviews(
     `code` are N booleans. The aspects' probabilities stay as they are. `probability` becomes the mass of
     those topics, 1 for code.
     """
-    topics, known = topic_map.not_reviews(), np.nan_to_num(beta)
-    mass = sum_topics(known, topics[:, None].astype(np.float32))[:, 0]
-    marked = code | (mass > sum_topics(known, topic_map.matrix()).max(1)) if topics.any() else code
+    marked = code | is_not_review(beta, topic_map)
     if not marked.any():
         return labels
-    sure = np.where(code, 1, mass).astype(np.float32)
+    sure = np.where(code, 1, not_review_mass(beta, topic_map)).astype(np.float32)
     return labels.with_columns(
         aspect=pl.when(pl.lit(marked)).then(pl.lit(NOT_REVIEW)).otherwise("aspect"),
         probability=pl.when(pl.lit(marked)).then(pl.lit(sure)).otherwise("probability"),

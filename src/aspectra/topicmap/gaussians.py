@@ -25,6 +25,8 @@ SUREST, SUREST_SHARE = 30, 0.006
 share of the labels. An aspect with few labels would be lost to frequent ones. On seven dev sets with all
 labels macro F1 gains 0.6, micro F1 nothing; shares of 0.003 to 0.012 do as well."""
 TINY = 1e-9
+LEAST = 1e-4
+"""Smallest probability whose logarithm labels correct."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 
 def logs(probabilities: np.ndarray) -> np.ndarray:
-    return np.asarray(np.log(np.maximum(probabilities, 1e-4)))
+    return np.asarray(np.log(np.maximum(probabilities, LEAST)))
 
 
 def heard(

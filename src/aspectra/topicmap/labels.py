@@ -31,11 +31,8 @@ def keep_labels(run: Path, gold: Gold | None) -> str:
 
 
 def labels_of_run(run: Path, aspects: Iterable[str]) -> tuple[Gold | None, list[str]]:
-    """Return the labels that a run keeps, and a note if some have aspects that are not among these.
-
-    What was labelled on the page comes before what the same text was given as.
-    """
-    given = join_gold(read_if_there(run / rundir.LABELS), read_if_there(run / rundir.DEV))
+    """Return the labels that a run keeps, and a note if some have aspects that are not among these."""
+    given = all_labels(run)
     if given is None:
         return None, []
     wanted = set(aspects)
@@ -45,8 +42,10 @@ def labels_of_run(run: Path, aspects: Iterable[str]) -> tuple[Gold | None, list[
     return Gold(*zip(*rows, strict=True)) if rows else None, [left_out] if n_left else []
 
 
-def read_if_there(path: Path) -> Gold | None:
-    return read_gold(path) if path.exists() and path.stat().st_size else None
+def all_labels(run: Path) -> Gold | None:
+    """Return all labels that a run keeps; what was labelled on the page comes before what was given."""
+    paths = (run / rundir.LABELS, run / rundir.DEV)
+    return join_gold(*(read_gold(path) for path in paths if path.exists() and path.stat().st_size))
 
 
 def take_over(old: Path, run: Path) -> None:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from aspectra.config import GENERAL
+from aspectra.config import BUNDLED, GENERAL, StudentConfig
 from aspectra.corpus import Corpus, Ragged
 from aspectra.errors import NotInstalledError
 from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.gaussians import TINY, Features, unit
-from aspectra.topicmap.library import known_names, plain
+from aspectra.topicmap.library import PARTS, known_names, plain
 from aspectra.topicmap.names import AspectEvidence
 from aspectra.topicmap.notes import notes_on_catch_all, notes_on_silence, notes_on_words
 from aspectra.topicmap.reader import Reader, ReadOnce
@@ -29,7 +29,7 @@ from aspectra.topicmap.sentences import name_texts, neutral_texts
 if TYPE_CHECKING:
     from aspectra.encoder.pretrained import Encoder
 
-BUNDLED, WORDS_ONLY = "minilm", "none"
+WORDS_ONLY = "none"
 SAMPLE = 10_000
 """Segments to learn from; more do not help."""
 RARE, COMMON = 0.01, 0.2
@@ -158,7 +158,9 @@ def is_known(word: str, n_pieces: int) -> bool:
     return n_pieces == 1 or len(word) >= KNOWN * n_pieces
 
 
-def find_encoder(name: str, language: str, longest: int = 64) -> tuple[Encoder | None, str]:
+def find_encoder(
+    name: str, language: str, longest: int = StudentConfig.longest
+) -> tuple[Encoder | None, str]:
     """Load an encoder; if the bundled one is missing or foreign, go on with words alone and say so."""
     if name == WORDS_ONLY:
         return None, ""
@@ -223,7 +225,8 @@ def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
     """Tell whether reviews hardly mention an aspect, by its name, the first of `said`, and its words."""
     if sample.features.encoder is None:
         return False
-    known = [phrase for phrase in said if is_whole(phrase, sample.reader)]
+    phrases = [*PARTS.split(said[0].lower()), *said[1:]]
+    known = [phrase for phrase in phrases if is_whole(phrase, sample.reader)]
     if (sample.having(known) > 0).mean() >= MENTIONED:
         return False
     return bool(sample.nearness(said[:1])[0] < FAR * sample.usual_nearness)
@@ -232,5 +235,5 @@ def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
 def is_whole(phrase: str, reader: Reader) -> bool:
     """Tell whether all words of a phrase are known: "side" alone does not speak of "side effects"."""
     little = stop_words(reader.vocabulary.language)
-    parts = [part for part in re.split(r"[\s/]+", phrase.lower()) if part not in little]
-    return all(map(len, reader.word_vectors(parts)))
+    words = [word for word in phrase.lower().split() if word not in little]
+    return bool(words) and all(map(len, reader.word_vectors(words)))

@@ -16,6 +16,7 @@ from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
 from aspectra.topicmap.by_names import Suggested, suggest_by_names
 from aspectra.topicmap.calibrate import FOLDS
+from aspectra.topicmap.gaussians import unit
 from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
@@ -70,14 +71,14 @@ def propose_aspects(
     from scipy.cluster.hierarchy import fcluster, linkage
 
     shares = np.array([item.share for item in topics.items])
-    unit = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+    directions = unit(matrix)
     n_groups = min(MOST_GROUPS, max(FEWEST_GROUPS, len(matrix) // 3))
-    group_of = fcluster(linkage(unit, "ward"), n_groups, "maxclust")
+    group_of = fcluster(linkage(directions, "ward"), n_groups, "maxclust")
     groups = [np.flatnonzero(group_of == group) for group in np.unique(group_of)]
     groups.sort(key=lambda members: -float(shares[members].sum()))
     named: dict[str, list[int]] = {}
     for members in groups:
-        middle = (unit[members] * (shares[members, None] + 1e-6)).sum(0)
+        middle = (directions[members] * (shares[members, None] + 1e-6)).sum(0)
         keywords = [word for topic in members.tolist() for word in topics.items[topic].keywords]
         candidates = [word for word in keywords if word.isalpha() and word.title() not in named]
         if candidates:
@@ -89,5 +90,5 @@ def propose_aspects(
 def best_name(words: Sequence[str], middle: np.ndarray, vocabulary: Vocabulary, vectors: np.ndarray) -> str:
     """Return the word nearest to the middle by cosine, frequent words before rare ones."""
     rows = [vocabulary.index[word] for word in words]
-    near = vectors[rows] @ middle / np.maximum(np.linalg.norm(vectors[rows], axis=1), 1e-12)
+    near = unit(vectors[rows]) @ middle
     return words[int((near * np.log1p(np.array(vocabulary.counts)[rows])).argmax())]

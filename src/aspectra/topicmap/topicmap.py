@@ -235,7 +235,7 @@ def read_numbers(name: str, values: Any, topic: int) -> tuple[tuple[str, float],
         for weight in values.values()
     ):
         raise MapError(
-            f"The {name} of topic {topic} must be aspects with numbers from 0 to {most}, got {values!r}."
+            f"The {name} of topic {topic} must be aspects with numbers above 0, up to {most}, got {values!r}."
         )
     return tuple((aspect, float(weight)) for aspect, weight in values.items())
 

@@ -26,6 +26,7 @@ from aspectra.scores import Gold, average_scores, gold_matrix, objective
 from aspectra.student.card import Card
 from aspectra.student.paper.model import Student, cross_entropy, falling
 from aspectra.student.paper.training_set import FEWEST, TrainingSet
+from aspectra.topicmap.by_labels import METRICS
 from aspectra.topicmap.calibrate import folds
 from aspectra.topicmap.gamma import answer_probabilities, restrict
 
@@ -68,7 +69,7 @@ class LabelledTexts:
         answers = both.argmax(1)
         values = average_scores(self.gold, answers, aspects)
         return {
-            **{name: values[name] for name in ("f1_micro", "f1_macro", "f1_weighted")},
+            **{name: values[name] for name in METRICS},
             "objective": float(objective(answers[:, None], self.gold, GENERAL in aspects)[0]),
         }
 

@@ -33,7 +33,7 @@ export function help() {
     h("section", {}, h("h3", {}, "Keys"), h("dl", { class: "keys" }, keys)),
     h("section", {}, h("h3", {}, "The four rules"), h("ol", { class: "rules" }, rules),
       h("p", { class: "quiet" }, MEANING),
-      h("p", { class: "quiet" }, "An open topic uses the suggestion until you decide. Every choice is saved at once. You can undo as far back as you like, also after a reload."),
+      h("p", { class: "quiet" }, "An open topic uses the suggestion until you decide. Every choice is saved at once. You can undo up to 300 steps, also after a reload."),
       h("p", { class: "quiet" }, "Underlined words counted most for the model. A change of F1 in grey may be chance: there are too few labelled segments to tell."))), "wide");
 }
 
