@@ -71,7 +71,7 @@ def test_a_row_of_topics_is_needed_for_each_segment() -> None:
 
 
 def test_too_few_labelled_segments_are_refused() -> None:
-    with pytest.raises(InputError, match="at least 5 labelled segments are needed"):
+    with pytest.raises(InputError, match="needs at least 5 labelled segments, got"):
         suggest_by_labels(planted_segments(n=4), ASPECTS)
 
 

@@ -166,6 +166,14 @@ def test_what_is_said_of_aspects_and_labels_come_with_the_choices(
     assert Aspect("Noise", words=("hum",)) in aspects_of_run(own_run)
 
 
+def test_what_was_said_of_aspects_that_the_map_no_longer_has_is_told(
+    aspectra: Aspectra, own_run: Path
+) -> None:
+    (own_run / "aspects.toml").write_text('[Noise]\nwords = ["hum"]\n')
+    answer = aspectra("map", own_run, "--aspects", "Price", "--replace", *WORDS)
+    assert "map-history still has what was said of Noise, which the map no longer has." in answer.err
+
+
 def test_another_runs_map_is_not_mixed_with_a_suggestion(
     aspectra: Aspectra, own_run: Path, run: Path, sample_files: Path
 ) -> None:

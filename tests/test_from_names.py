@@ -147,9 +147,15 @@ def test_an_aspect_that_nothing_speaks_of_is_told(
     assert "Nothing speaks of Xqz" in (tmp_path / "r.html").read_text()
 
 
-def test_what_to_do_next_names_the_users_own_files(own_run: Path) -> None:
+def test_what_to_do_next_names_the_users_own_files(
+    own_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert label_command(own_run) == f"aspectra label {own_run} new.csv -o labelled.csv"
     write_json(own_run / INPUTS, ["my reviews.csv", "more.csv"])
+    assert label_command(own_run) == f"aspectra label {own_run} new.csv -o labelled.csv"
+    for name in ("my reviews.csv", "more.csv"):
+        (tmp_path / name).touch()
     assert label_command(own_run) == f"aspectra label {own_run} 'my reviews.csv' more.csv -o labelled.csv"
 
 

@@ -33,7 +33,7 @@ def test_what_was_labelled_on_the_page_comes_before_what_was_given(tmp_path: Pat
     keep_labels(tmp_path, GIVEN)
     on_page(tmp_path, ("Loud.", "Price"), ("Heavy.", "Weight"))
     found, notes = labels_of_run(tmp_path, ("Noise", "Price"))
-    assert found == Gold(GIVEN.texts, (frozenset(["Price"]), GIVEN.aspects[1]))
+    assert found == Gold(("Dear, but quiet.", "Loud."), (GIVEN.aspects[1], frozenset(["Price"])))
     assert notes == ["Left out of the run's labels, because the map does not have their aspects: 1."]
 
 
@@ -57,3 +57,24 @@ def test_a_new_run_takes_over_descriptions_and_labels_but_keeps_its_own(tmp_path
     assert aspects_of_run(new) == (Aspect("noise", words=("hum",)), Aspect("Price", words=("dollar",)))
     assert (new / LABELS).read_bytes() == (old / LABELS).read_bytes()
     assert "Heavy." in (new / DEV).read_text()
+
+
+def test_labels_of_a_renamed_aspect_go_with_it_also_into_another_run(tmp_path: Path) -> None:
+    page = {"aliases": {"Noise": "Loudness", "Cost": "Price"}, "hues": {"Loudness": 0, "Price": 1, "Cost": 2}}
+    (tmp_path / "studio.json").write_text(json.dumps(page))
+    on_page(tmp_path, ("Loud.", "Noise"), ("Dear.", "Cost"))
+    found = labels_of_run(tmp_path, ("Loudness", "Price", "Cost"))
+    assert found == (Gold(("Loud.", "Dear."), (frozenset(["Loudness"]), frozenset(["Cost"]))), [])
+    (tmp_path / "new").mkdir()
+    take_over(tmp_path, tmp_path / "new")
+    first = json.loads((tmp_path / "new" / DEV).read_text().splitlines()[0])
+    assert first == {"text": "Loud.", "aspects": ["Loudness"], "drawn": "random"}
+
+
+def test_nothing_is_taken_over_from_a_damaged_run(tmp_path: Path) -> None:
+    (tmp_path / LABELS).write_text("no JSON")
+    write_aspects(tmp_path / ASPECTS, [Aspect("Noise", words=("hum",))])
+    (tmp_path / "new").mkdir()
+    with pytest.raises(InputError, match="is not JSON"):
+        take_over(tmp_path, tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []

@@ -21,6 +21,7 @@ from aspectra.topicmap.names import (
     AspectEvidence,
     GeneralEvidence,
     Learned,
+    against_shares,
     first_opinion,
     learn_from_names,
     map_topics,
@@ -253,6 +254,14 @@ def test_an_aspect_that_nothing_speaks_of_is_found() -> None:
     answers[:, 2] = np.minimum(answers[:, 2], 0.45)
     answers[400:500, 3] = answers[400:500, 0] = 0.1
     assert unspoken(answers, ("Sound", "Handles", "Image", GENERAL), evidence) == ["Handles", "Image"]
+
+
+def test_an_aspect_without_any_probability_leaves_the_others_as_they_are() -> None:
+    said, opinion = np.array([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]]), np.array([[0.5, 0.5, 0.0]] * 4)
+    found = against_shares(said, opinion)
+    assert np.isfinite(found).all()
+    assert found[:, 2].tolist() == [0, 0]
+    assert found[0, 0] == pytest.approx(0.7 / 0.5**0.5)
 
 
 def test_odd_input_gives_numbers() -> None:

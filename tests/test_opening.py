@@ -165,3 +165,14 @@ def test_a_sentence_of_topics_that_are_no_reviews_is_no_review(own_run: Path) ->
     studio.act({"kind": "assign", "choices": choices}, studio.session.version)
     tried = studio.try_text("The coffee tastes bitter.")
     assert (tried["aspect"], tried["probability"]) == (NOT_REVIEW, pytest.approx(1))
+
+
+def test_a_renamed_aspect_keeps_its_suggestions_in_the_next_session(own_run: Path) -> None:
+    (own_run / "topic_map.json").unlink()
+    first = open_studio(own_run, Opening(by="Ada", encoder="none", aspects=("Taste", "Noise")))
+    first.act({"kind": "rename", "name": "Taste", "to": "Flavour"}, first.session.version)
+    mine = [one.topic for one in first.topic_map.choices if one.aspect == "Flavour"]
+    again = open_studio(own_run, Opening(by="Ada", encoder="none"))
+    again.act({"kind": "add", "names": ["Parking"]}, again.session.version)
+    assert mine
+    assert [one.topic for one in again.topic_map.choices if one.aspect == "Flavour"] == mine

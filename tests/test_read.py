@@ -139,9 +139,9 @@ def test_rows_that_cannot_be_read_are_counted_with_their_line_numbers(tmp_path: 
     ]
     (tmp_path / "reviews.jsonl").write_text("\n".join(lines))
     source = open_source([str(tmp_path / "reviews.jsonl")])
-    assert texts(source) == ["a", "b"]
+    assert texts(source) == ["a", "cut \ufffd", "b"]
     assert source.skipped.summary() == [
-        "reviews.jsonl: left out 3 rows that are not JSON objects (line 3, 4, 5)",
+        "reviews.jsonl: left out 2 rows that are not JSON objects (line 3, 4)",
         "reviews.jsonl: left out 1 row without text (line 6)",
     ]
 

@@ -1,6 +1,5 @@
 """Label files as the report reads them: every format, many ways to write dates, and wrong files."""
 
-from datetime import date
 from pathlib import Path
 
 import polars as pl
@@ -16,11 +15,7 @@ from aspectra.report.build import find_facts
 from aspectra.report.read import (
     OTHERS,
     ColumnNames,
-    day_of,
     open_labels,
-    period_name,
-    period_number,
-    period_start,
 )
 from aspectra.sample import Sample
 from aspectra.text.write import write_frames
@@ -75,47 +70,6 @@ def test_a_csv_that_a_spreadsheet_wrote_with_semicolons_is_read(
     assert len(open_labels(tmp_path / "saved.csv").frame) == len(labelled)
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["2024-03-31", "2024-12-01"],
-        ["2024-03-31T23:59:01Z", "2024-12-01 08:00"],
-        ["03/31/2024", "12/1/2024"],
-        ["31.03.2024", "01.12.2024"],
-        ["31/03/2024", "1/12/2024"],
-        ["March 31, 2024", "December 1, 2024"],
-        ["3 31, 2024", "12 1, 2024"],
-        ["1711843200", "1733011200"],
-        ["1711843200000", "1733011200000"],
-    ],
-)
-def test_days_are_read_however_they_are_written(texts: list[str]) -> None:
-    rows = pl.LazyFrame({"when": texts})
-    day = day_of(rows, "when")
-    assert day is not None
-    assert rows.select(day).collect().to_series().to_list() == [date(2024, 3, 31), date(2024, 12, 1)]
-
-
-def test_numbers_and_bare_years_are_days_too() -> None:
-    for values, expected in (([1711843200, 1733011200], date(2024, 3, 31)), ([2024, 2023], date(2024, 1, 1))):
-        rows = pl.LazyFrame({"when": values})
-        day = day_of(rows, "when")
-        assert day is not None
-        assert rows.select(day).collect().item(0, 0) == expected
-
-
-def test_words_are_no_days() -> None:
-    assert day_of(pl.LazyFrame({"when": ["soon", "later", "2024-01-01"]}), "when") is None
-
-
-def test_periods_have_names_for_people() -> None:
-    day = pl.select(pl.lit(date(2012, 8, 9))).to_series().alias("day").to_frame()
-    for unit, name in (("month", "August 2012"), ("quarter", "Q3 2012"), ("year", "2012")):
-        number = day.select(period_number(pl.col("day"), unit)).item()
-        assert period_name(number, unit) == name
-        assert period_start(number, unit) <= date(2012, 8, 9) < period_start(number + 1, unit)
-
-
 def test_dates_that_cannot_be_read_are_counted(labelled: pl.DataFrame, tmp_path: Path) -> None:
     spoilt = labelled.with_columns(
         date=pl.when(pl.col("review") < 7).then(pl.lit("?")).otherwise(pl.col("date").cast(pl.String))
@@ -155,6 +109,23 @@ def test_a_quote_in_the_name_of_a_column_comes_back_from_csv(folder: Path, tmp_p
     assert groups == open_labels(folder / "labelled.csv").groups
 
 
+def test_a_column_called_row_and_dates_that_nobody_can_read_stop_nothing(
+    labelled: pl.DataFrame, tmp_path: Path
+) -> None:
+    odd = labelled.rename({"product": "row"}).with_columns(date=pl.lit("n/a"))
+    labels = open_labels(rewritten(odd, tmp_path / "odd.parquet"))
+    assert len(labels.frame) == len(labelled)
+    assert labels.notes[0].startswith("Less than half of column 'date' can be read as dates")
+
+
+def test_ratings_of_which_the_lowest_is_the_best_are_left_out(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    assert open_labels(rewritten(labelled, tmp_path / "usual.parquet")).columns.rating == "rating"
+    turned = labelled.with_columns(rating=6 - pl.col("rating"))
+    labels = open_labels(rewritten(turned, tmp_path / "turned.parquet"))
+    assert labels.columns.rating is None
+    assert ["1 seems to be the best" in note for note in labels.notes] == [True]
+
+
 def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) -> None:
     labels = open_labels(
         rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet")
@@ -172,6 +143,8 @@ def test_the_largest_groups_have_names_and_the_rest_share_one(labelled: pl.DataF
 
 
 def test_a_file_that_is_no_label_file_is_refused(sample_files: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Give one label file"):
+        open_labels(tmp_path)
     with pytest.raises(InputError, match=r"reviews.csv is not a label file: it has no column 'review'"):
         open_labels(sample_files / "reviews.csv")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")

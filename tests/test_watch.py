@@ -63,7 +63,7 @@ def test_a_soured_aspect_is_told_with_three_quotes(
 def test_a_quote_is_no_single_word_if_there_are_others(
     run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
 ) -> None:
-    short = pl.col("segment") == 0
+    short = (pl.col("segment") == 0) & (pl.col("review") % 20 == 0)
     cut = [
         pl.when(short).then(pl.lit("Bad.")).otherwise("text").alias("text"),
         pl.when(short).then(1).otherwise("known_words").cast(pl.Int32).alias("known_words"),
@@ -104,6 +104,14 @@ def test_a_map_of_other_topics_is_refused(
     write_map(home, replace(read_map(home), topics="of another fit"))
     with pytest.raises(MapError, match="made for other topics"):
         watch(own_run, new, old)
+
+
+def test_labels_of_two_models_are_not_compared(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray]
+) -> None:
+    old, new = parts("sure", halves[0]), parts("unsure", halves[1], pl.col("probability") * 0.5)
+    with pytest.raises(InputError, match=r"labelled differently \(an earlier map and teacher model\)"):
+        watch(run, new, old)
 
 
 def test_files_with_other_aspects_are_refused(

@@ -21,7 +21,7 @@ from aspectra.fitting import Fitted, Reviews, fit_sentiment, fit_stages
 from aspectra.labelling.labeller import Labeller, TeacherLabeller, choose_model, open_labeller
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
-from aspectra.scores import Gold, read_gold
+from aspectra.scores import Gold, read_gold, without_not_reviews
 from aspectra.teacher.encode import TrainedTeacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
@@ -188,7 +188,7 @@ class AspectDetector(BaseEstimator):
 
         `suggested_` then has the suggestions with their flags, and notes on aspects that nothing speaks of.
         """
-        dev = read_gold(dev) if isinstance(dev, str | Path) else dev
+        dev = without_not_reviews(read_gold(dev) if isinstance(dev, str | Path) else dev) if dev else None
         wanted = find_aspects(aspects, seeds, dev)
         names = tuple(aspect.name for aspect in wanted)
         labelled = sample = None

@@ -104,12 +104,12 @@ def read_gold(path: str | Path) -> Gold:
 
 
 def join_gold(*given: Gold | None) -> Gold | None:
-    """Return all labelled segments. Of several labels of the same text the last counts; None for none."""
-    there = [gold for gold in given if gold is not None]
-    if len(there) < 2:
-        return there[0] if there else None
-    rows = dict(pair for gold in there for pair in zip(gold.texts, gold.aspects, strict=True))
-    return Gold(tuple(rows), tuple(rows.values()))
+    """Return all labelled segments; what was given later of a text replaces what was given before."""
+    rows: list[tuple[str, frozenset[str]]] = []
+    for gold in filter(None, given):
+        new = set(gold.texts)
+        rows = [row for row in rows if row[0] not in new] + list(zip(gold.texts, gold.aspects, strict=True))
+    return Gold(*zip(*rows, strict=True)) if rows else None
 
 
 def read_bytes(path: str | Path) -> bytes:

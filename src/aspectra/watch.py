@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,9 @@ from aspectra.report.sentiment import felt_tally, net_interval
 from aspectra.report.stats import Tally, tally
 from aspectra.report.wording import distinct_names, net, percent
 from aspectra.topics import Topics, varied
+
+if TYPE_CHECKING:
+    from aspectra.detector import AspectDetector
 
 QUOTES = 3
 CANDIDATES = 60
@@ -58,14 +61,10 @@ def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
     - `new`: the label file of the latest reviews.
     - `against`: the label file to compare with, of other, usually earlier reviews.
     """
-    from aspectra import rundir
-    from aspectra.fitting import load_topics
-    from aspectra.topicmap.topicmap import read_map
+    from aspectra.detector import AspectDetector
 
-    home = rundir.RunDir(run)
-    home.check("topics")
-    topics = load_topics(home)
-    topic_map = read_map(home / rundir.TOPIC_MAP, topics.fingerprint, len(topics.items))
+    detector = AspectDetector.load(run)
+    topics, topic_map = detector.topics_, detector.fitted_.the_map()
     later, earlier = open_labels(Path(new)), open_labels(Path(against))
     if set(later.aspects) != set(earlier.aspects):
         raise InputError(
@@ -79,8 +78,24 @@ def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
             raise InputError(
                 f"{path} has topics that {run} lacks. Label it with this run: aspectra label {typed(run)}"
             )
+    check_same_model(detector, Path(run), later, earlier)
     free = [choice.topic for choice in topic_map.choices if choice.aspect in (None, GENERAL, NOT_REVIEW)]
     return list(with_quotes(find_news(earlier, later, topics, free), later, topics))
+
+
+def check_same_model(detector: AspectDetector, run: Path, later: Labels, earlier: Labels) -> None:
+    """Refuse labels of another run, and labels of two models: they differ where the reviews do not."""
+    from aspectra.report.quality import find_origin
+    from aspectra.rundir import has_student
+
+    home = run if has_student(run) else None
+    made_by = [find_origin(labels, detector, home).model for labels in (later, earlier)]
+    if made_by[0] != made_by[1]:
+        names = " and ".join(f"{model} model" if model else "an earlier map" for model in made_by)
+        raise InputError(
+            f"{later.path} and {earlier.path} were labelled differently ({names}), so they cannot be "
+            f"compared. Label both again: aspectra label {typed(run)}"
+        )
 
 
 def find_news(earlier: Labels, later: Labels, topics: Topics, free: Sequence[int]) -> list[News]:

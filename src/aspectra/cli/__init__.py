@@ -47,7 +47,7 @@ try:
 except KeyboardInterrupt:  # before anything has begun
     sys.exit(STOPPED)
 
-ENDING = "stopped. No file is left half-written; repeat a fit to continue it."
+ENDING = "stopped. No file is left half-written; type the same command to go on."
 LONGEST_SENTENCE = 2_000
 """Characters of an error; the middle of a longer one is left out."""
 GROUPS = {

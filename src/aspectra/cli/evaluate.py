@@ -36,13 +36,14 @@ def command(
     show.check_model(model)
     wanted = show.names(only)
     segments = read_gold(gold)
-    left_out = len(segments.texts) - len(keep_only(segments, wanted).texts) if wanted else 0
+    scored = keep_only(segments, wanted) if wanted else segments
+    left_out = len(segments.texts) - len(scored.texts)
     if left_out:
         show.note(f"Left out {left_out} segments of other aspects.", quiet)
     with show.waiting("Labelling", quiet):
         scores = evaluate(run, segments, only=wanted, model=model)
     show.note_model(run, model, quiet)
-    note_learnt(run, model, segments)
+    note_learnt(run, model, scored)
     not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
     if not_reviews:
         are = "segment is not a review and is" if not_reviews == 1 else "segments are not reviews and are"
@@ -54,7 +55,7 @@ def command(
 
 
 def note_learnt(run: Path, model: str | None, gold: Gold) -> None:
-    """Say so if the student learnt from just these segments."""
+    """Say so if the student learnt from some of these segments."""
     from aspectra import rundir
     from aspectra.labelling.labeller import choose_model
     from aspectra.student.card import Card

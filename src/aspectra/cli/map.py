@@ -269,14 +269,15 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
         new = detector.topic_map_
     with disk.locked(run, "map"):
         merged = merge(old(), new, options.replace)
-        write_map(path, merged)
         if options.from_:
             take_over(options.from_, run)
-        keep_aspects(run, merged.aspects, aspects)
-        forgotten = "" if options.from_ else keep_labels(run, gold)
+        write_map(path, merged)
+        notes = [keep_aspects(run, merged.aspects, aspects)]
+        if not options.from_:
+            notes.append(keep_labels(run, gold))
     show_saved(run, merged, detector, quiet, options.why)
-    if forgotten:
-        show.note(f"Note: {forgotten}")
+    for note in filter(None, notes):
+        show.note(f"Note: {note}")
     if gold and not quiet:
         figures = ", ".join(f"{name} {value:.1%}" for name, value in detector.dev_estimate_.items())
         show.console().print(f"Expected on new segments, by cross-validation on {options.dev}: {figures}.")
@@ -292,8 +293,10 @@ def find_aspects(run: Path, options: MapOptions) -> tuple[Aspect, ...]:
     if options.aspects is None:
         return ()
     given = read_aspects(options.aspects)
-    is_file = options.aspects.endswith(".toml")
-    return given if is_file else described([aspect.name for aspect in given], aspects_of_run(run))
+    if options.aspects.endswith(".toml"):
+        return given
+    known = (*(aspects_of_run(options.from_) if options.from_ else ()), *aspects_of_run(run))
+    return described([aspect.name for aspect in given], known)
 
 
 def follow_old_flags(run: Path, options: MapOptions, quiet: bool) -> None:

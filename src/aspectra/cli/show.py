@@ -182,9 +182,14 @@ def waiting(label: str, quiet: bool) -> Iterator[None]:
         yield
 
 
+def is_there(name: str) -> bool:
+    """Tell whether an input can be named here: a file, or what only reading would tell."""
+    return "://" in name or any(sign in name for sign in "*?[") or Path(name).exists()
+
+
 def label_command(run: Path, output: str = "labelled.csv") -> str:
-    """Return the command that labels the run's own reviews, or a file of the user's if they are unknown."""
-    files = rundir.inputs_of(run) or ["new.csv"]
+    """Return the command that labels the run's own reviews, or a file of the user's if they are not there."""
+    files = [name for name in rundir.inputs_of(run) if is_there(name)] or ["new.csv"]
     return shlex.join(["aspectra", "label", str(run), *files, "-o", output])
 
 

@@ -52,7 +52,7 @@ def say_next(run: Path, path: Path, quiet: bool) -> None:
     labels, _ = labels_of_run(run, read_map(path).aspects)
     told = f"\nLabels that a student learns from, too: {len(labels.texts):,}." if labels else ""
     show.note(
-        f"Saved {path}.{told}\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
+        f"The map is {path}.{told}\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
         quiet,
     )
 

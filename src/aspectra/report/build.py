@@ -15,12 +15,13 @@ from aspectra.errors import InputError
 from aspectra.progress import Progress, quiet
 from aspectra.report.compare import compare
 from aspectra.report.content import Content, Counts, EmergingTopic, Facts, SubAspect, find_felt
+from aspectra.report.dates import period_name, period_start
 from aspectra.report.evidence import choose_segments, topic_segments
 from aspectra.report.html import to_html
 from aspectra.report.pictures.charts import draw
 from aspectra.report.pictures.vega import write_pictures
 from aspectra.report.quality import assess, find_origin
-from aspectra.report.read import ColumnNames, Labels, open_labels, period_name, period_start
+from aspectra.report.read import ColumnNames, Labels, open_labels
 from aspectra.report.stats import ratings, share_interval
 from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook

@@ -15,9 +15,10 @@ import polars as pl
 
 from aspectra.config import GENERAL
 from aspectra.report.compare import Comparison, Difference, find_changes, find_contrasts
+from aspectra.report.dates import period_name, period_start
 from aspectra.report.evidence import Segment
 from aspectra.report.quality import Quality
-from aspectra.report.read import OTHERS, ColumnNames, Labels, period_name, period_start
+from aspectra.report.read import OTHERS, ColumnNames, Labels
 from aspectra.report.sentiment import (
     MIN_PERIOD,
     MIN_WITHIN,

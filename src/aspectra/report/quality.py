@@ -101,7 +101,7 @@ def find_origin(labels: Labels, detector: AspectDetector, run: Path | None = Non
     if there.is_empty():
         return Origin("teacher")
     again = TeacherLabeller(detector.fitted_).label_segments(there["text"])
-    same = float((there["topic"] == again["topic"]).to_numpy().mean())
+    same = float((there["topic"] == again["topic"]).fill_null(False).to_numpy().mean())
     if same < SAME:
         raise InputError(
             f"{labels.path} was not labelled with this run: of {len(there)} segments checked only {same:.0%} "

@@ -1,7 +1,7 @@
 """Read a file that `aspectra label` wrote: a compact table for counting, and the file's rows, still unread.
 
-The columns with date, rating and group are given by name or guessed from their names. Dates may be written
-in many ways: the format that reads most of a sample is used. Values that cannot be read are counted.
+The columns with date, rating and group are given by name or guessed from their names. Values that cannot be
+read are counted.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import glob
 import itertools
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
+from aspectra.report.dates import choose_unit, day_of, period_number
+from aspectra.sentiment.rated import AGAINST, LEAST_TO_COMPARE
 from aspectra.text.parquet import check_types
 from aspectra.text.ratings import RATING_NAMES, read_ratings
 from aspectra.text.rows import find_delimiter
@@ -35,6 +35,8 @@ RANGES = {
     "known_words": (0, 10**9), "topic": (0, 10**9),
 }  # fmt: skip
 """What numbers of the labels are between; rounding may take them a little over."""
+ROW = "row"
+"""The column of row numbers, which is added."""
 FEELINGS = {"negative": -1, "neutral": 0, "positive": 1}
 DATE_NAMES = (
     "date", "reviewdate", "reviewtime", "createdat", "created", "timestamp", "time", "unixreviewtime", "year",
@@ -42,14 +44,6 @@ DATE_NAMES = (
 GROUP_NAMES = ("product", "productname", "item", "brand", "model", "category", "store", "restaurant", "hotel")
 MOST_GROUPS = 12
 OTHERS = "all others"
-DATE_SAMPLE = 5_000
-DATE_FORMATS = (
-    "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m %d, %Y", "%B %d, %Y",
-    "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%Y%m%d",
-)  # fmt: skip
-MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
-LONGEST_SPAN = {"month": 36, "quarter": 120}
-"""A unit is used for reviews that span at most so many months; years are used for longer spans."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +100,8 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     names = rows.collect_schema().names()
     aspects = find_aspects(path, names)
     carried = names[: names.index("review")] + names[names.index("known_words") + 1 + len(aspects) :]
-    columns = find_columns(path, [name for name in carried if name != "row"], wanted)
-    columns, day = find_days(path, rows, columns, required=wanted.date is not None)
+    columns = find_columns(path, [name for name in carried if name != ROW], wanted)
+    columns, day, dateless = find_days(path, rows, columns, required=wanted.date is not None)
     try:
         left_out = count_not_reviews(path, rows)
         frame = compact(rows.filter(IS_REVIEW), aspects, columns, day)
@@ -116,7 +110,7 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     if left_out and frame.is_empty():
         raise InputError(f"None of the {left_out:,} segments of {path} is a review. Label other reviews.")
     check_frame(path, frame)
-    labels = Labels(path, rows, frame, aspects, columns, notes=not_review_note(left_out))
+    labels = Labels(path, rows, frame, aspects, columns, notes=(*not_review_note(left_out), *dateless))
     return with_groups(with_periods(with_ratings(labels, required=wanted.rating is not None)))
 
 
@@ -146,6 +140,8 @@ def first_line(error: Exception) -> str:
 
 def scan(path: Path) -> pl.LazyFrame:
     """Open the file with a column of row numbers; in a CSV, columns that are not ours stay text."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. Give one label file.")
     if not path.is_file():
         raise InputError(f"No such file: {path}.")
     try:
@@ -163,10 +159,12 @@ def scan(path: Path) -> pl.LazyFrame:
             )
         else:
             raise InputError(f"{path} is not a label file: its name must end in .parquet, .csv or .jsonl.")
+        if ROW in rows.collect_schema():  # a column of the user's
+            rows = rows.rename({ROW: f"input_{ROW}"})
         known = rows.collect_schema()
         own = OWN | FELT
         typed = rows.with_columns(pl.col(name).cast(own[name]) for name in known if name in own)
-        return typed.with_row_index("row")
+        return typed.with_row_index(ROW)
     except (pl.exceptions.PolarsError, OSError) as error:
         message = f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote."
         raise InputError(message) from None
@@ -212,11 +210,11 @@ def find_columns(path: Path, carried: list[str], wanted: ColumnNames) -> ColumnN
 
 def find_days(
     path: Path, rows: pl.LazyFrame, columns: ColumnNames, required: bool
-) -> tuple[ColumnNames, pl.Expr]:
-    """Return the expression that reads the days; a guessed column without dates is dropped."""
+) -> tuple[ColumnNames, pl.Expr, tuple[str, ...]]:
+    """Return the expression that reads the days; a guessed column without dates is dropped, and said."""
     nothing = pl.lit(None, pl.Date)
     if columns.date is None:
-        return columns, nothing
+        return columns, nothing, ()
     try:
         day = day_of(rows, columns.date)
     except pl.exceptions.PolarsError as error:
@@ -225,7 +223,10 @@ def find_days(
         raise InputError(
             f"Column {columns.date!r} of {path} has no readable dates. Write them as 2024-03-31."
         )
-    return (columns, day) if day is not None else (replace(columns, date=None), nothing)
+    if day is not None:
+        return columns, day, ()
+    note = f"Less than half of column {columns.date!r} can be read as dates, so nothing is said about time."
+    return replace(columns, date=None), nothing, (f"{note} Write them as 2024-03-31.",)
 
 
 def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, day: pl.Expr) -> pl.DataFrame:
@@ -243,7 +244,7 @@ def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, 
     return rows.select(
         "row", "review", "segment", "topic", "probability", "margin", "known_words",
         feeling=feeling, score=score, aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False),
-        day=pl.when(day.is_between(date.min, date.max)).then(day), rating=rating, group=group,
+        day=day, rating=rating, group=group,
     ).collect(engine="streaming")  # fmt: skip
 
 
@@ -301,8 +302,23 @@ def with_ratings(labels: Labels, required: bool) -> Labels:
         frame = frame.with_columns(rating=pl.lit(None, pl.Float32))
         columns = replace(labels.columns, rating=None)
         return replace(labels, frame=frame, columns=columns, notes=(*labels.notes, note))
+    if is_turned_round(frame):
+        best = f"low ratings go with praise, so {found.low:g} seems to be the best"
+        note = f"Column {column!r} is not used: {best}."
+        frame = frame.with_columns(rating=pl.lit(None, pl.Float32))
+        columns = replace(labels.columns, rating=None)
+        return replace(labels, frame=frame, columns=columns, notes=(*labels.notes, note))
     labels = replace(labels, frame=frame, rating_unit=found.unit)
     return replace(labels, notes=labels.notes + unreadable(labels, "rating", "rating", column))
+
+
+def is_turned_round(frame: pl.DataFrame) -> bool:
+    """Tell whether reviews with low ratings are the friendly ones, as `fit` does by a lexicon."""
+    reviews = frame.group_by("review").agg(pl.col("score", "rating").mean()).drop_nulls()
+    if len(reviews) < LEAST_TO_COMPARE:
+        return False
+    found = reviews.select(pl.corr("score", "rating")).item()
+    return found is not None and float(found) < AGAINST
 
 
 def with_periods(labels: Labels) -> Labels:
@@ -331,57 +347,3 @@ def with_groups(labels: Labels) -> Labels:
     )  # fmt: skip
     groups = (*names, OTHERS) if rest else tuple(names)
     return replace(labels, frame=frame.with_columns(group=number), groups=groups)
-
-
-def date_readers(name: str) -> list[pl.Expr]:
-    """Return one expression per way of writing a day, each null where it does not fit."""
-    text = pl.col(name).cast(pl.String).str.strip_chars()
-    day = text.str.replace(r"[T ]\d{1,2}:\d{2}.*$", "")  # without the time of day
-    number = text.str.extract(r"^(\d{9,13})(?:\.0)?$").cast(pl.Int64, strict=False)
-    seconds = pl.when(number > 10**11).then(number // 1000).otherwise(number)
-    return [
-        *(day.str.to_date(form, strict=False) for form in DATE_FORMATS),
-        text.str.extract(r"^(\d{4}-\d{2})$").add("-01").str.to_date("%Y-%m-%d", strict=False),
-        text.str.extract(r"^((?:19|20)\d{2})(?:\.0)?$").add("-01-01").str.to_date("%Y-%m-%d", strict=False),
-        pl.from_epoch(seconds, time_unit="s").dt.date(),
-    ]
-
-
-def day_of(rows: pl.LazyFrame, name: str) -> pl.Expr | None:
-    """Return the expression that reads the column's days; None if less than half of them are dates."""
-    kind = rows.collect_schema()[name]
-    if kind.is_temporal():
-        return None if kind in (pl.Time, pl.Duration) else pl.col(name).cast(pl.Date)
-    sample = rows.select(name).filter(pl.col(name).is_not_null()).head(DATE_SAMPLE).collect()
-    if sample.is_empty() or kind.is_nested():
-        return None
-    readers = date_readers(name)
-    hits = sample.select(one.is_not_null().sum().alias(str(at)) for at, one in enumerate(readers)).row(0)
-    best = int(np.argmax(hits))
-    return readers[best] if hits[best] * 2 >= len(sample) else None
-
-
-def choose_unit(days: pl.Series) -> str:
-    """Choose month, quarter or year by the span between the first and the last hundredth of the days."""
-    low, high = (days.cast(pl.Int32).quantile(part, "nearest") for part in (0.01, 0.99))
-    months = (float(high or 0) - float(low or 0)) / 30.4
-    return next((unit for unit, most in LONGEST_SPAN.items() if months <= most), "year")
-
-
-def period_number(day: pl.Expr, unit: str) -> pl.Expr:
-    """Number the periods so that neighbours differ by one."""
-    months = day.dt.year().cast(pl.Int32) * 12 + day.dt.month().cast(pl.Int32) - 1
-    return months // MONTHS_IN[unit]
-
-
-def period_start(number: int, unit: str) -> date:
-    months = number * MONTHS_IN[unit]
-    return date(months // 12, months % 12 + 1, 1)
-
-
-def period_name(number: int, unit: str) -> str:
-    """Write "March 2024", "Q1 2024" or "2024"."""
-    start = period_start(number, unit)
-    if unit == "quarter":
-        return f"Q{start.month // 3 + 1} {start.year}"
-    return start.strftime("%B %Y") if unit == "month" else str(start.year)

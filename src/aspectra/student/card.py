@@ -170,10 +170,11 @@ class Card:
 
     def note_on(self, texts: Sequence[str]) -> str:
         """Say so if the student learnt from some of these texts, on which it is to be scored; else ""."""
-        known = len(set(self.label_marks).intersection(map(mark, texts)))
+        marks = set(self.label_marks)
+        known = sum(mark(text) in marks for text in texts)
         if not known:
             return ""
-        which = "these" if known == len(set(texts)) else f"{known:,} of these"
+        which = "these" if known == len(texts) else f"{known:,} of these"
         return (
             f"The student learnt from {which} gold segments, so it knows them too well. {self.labels_text()}"
         )

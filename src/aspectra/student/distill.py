@@ -16,7 +16,7 @@ from aspectra.config import StudentConfig
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
-from aspectra.scores import Gold, join_gold, read_gold
+from aspectra.scores import Gold, join_gold, read_gold, without_not_reviews
 from aspectra.sentiment.model import SentimentModel
 from aspectra.sentiment.rated import RatedReviews, load_rated
 from aspectra.student.from_names import train_linear
@@ -47,7 +47,7 @@ def distill(
       teacher's answers are certain enough to learn from, and make each aspect more or less likely.
     - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
     """
-    told, judged = (read_gold(gold) if isinstance(gold, str | Path) else gold for gold in (labels, dev))
+    told, judged = map(given_labels, (labels, dev))
     config, fitted, home = config or StudentConfig(), Fitted.load(run), Path(run) / rundir.STUDENT
     kept, left_out = None, list[str]()
     if told is None and judged is None and config.head == "linear":
@@ -74,6 +74,12 @@ def distill(
                 felt.save(Path(run) / rundir.SENTIMENT)
             student.save_pretrained(home, fitted.the_map())
     return student
+
+
+def given_labels(gold: Gold | Path | str | None) -> Gold | None:
+    """Return labelled segments, read from a file if need be; what is no review has no aspect to learn."""
+    gold = read_gold(gold) if isinstance(gold, str | Path) else gold
+    return without_not_reviews(gold) if gold else None
 
 
 def refine_sentiment(

@@ -16,7 +16,7 @@ from aspectra.config import BUNDLED, GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError, typed
 from aspectra.progress import StageProgress, unseen
-from aspectra.scores import Gold, read_gold
+from aspectra.scores import Gold, read_gold, without_not_reviews
 from aspectra.studio.actions import follow
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
@@ -65,7 +65,7 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     others = agree.read_other_maps(
         run, detector.topics_.fingerprint, opening.annotator, len(detector.topics_.items)
     )
-    gold = read_gold(opening.dev) if opening.dev else None
+    gold = without_not_reviews(read_gold(opening.dev)) if opening.dev else None
     topic_map, fixed = first_map(detector, path, opening, others, gold)
     if not opening.read_only:
         keep_told(run, opening, gold)

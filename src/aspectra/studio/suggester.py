@@ -75,6 +75,7 @@ class PageSuggester:
 
     def __call__(self, state: MapState) -> list[Suggestion]:
         present = {name: now for now, name in state.first_names().items()}
+        present = {now: now for now in state.topic_map.aspects if now not in present} | present
         result = []
         for new in self.found(state).suggestions:
             one = new if state.learnt else self.first(new)

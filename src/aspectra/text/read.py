@@ -256,7 +256,7 @@ def decoded_frames(
         encoding = true_encoding(path, encoding).removesuffix("-sig")
         raise InputError(
             f"{path} is not {encoding}: {first_bad_byte(path, encoding)}. "
-            "Name its encoding, e.g. --encoding latin-1."
+            "Name its encoding, e.g. --encoding cp1252."
         ) from None
 
 

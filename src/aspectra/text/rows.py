@@ -129,13 +129,19 @@ def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
         try:
             row = json.loads(line)
             if "\\ud" in line.lower():
-                json.dumps(row, ensure_ascii=False).encode()
-        except (ValueError, RecursionError):  # also half of an emoji, or a number of 5,000 digits
+                row = without_halves(row)
+        except (ValueError, RecursionError):  # also a number of 5,000 digits
             row = None
         if isinstance(row, dict):
             yield number, row
         else:
             skipped.rows.append((path.name, number, "that are not JSON objects"))
+
+
+def without_halves(values: Any) -> Any:
+    """Return JSON values in which half an emoji, where a text was cut, is the sign for the unreadable."""
+    written = json.dumps(values, ensure_ascii=False)
+    return json.loads(written.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 def whole(path: Path, lines: Lines) -> str:
@@ -155,8 +161,7 @@ def whole(path: Path, lines: Lines) -> str:
 def array_rows(path: Path, text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file that is one JSON array; their numbers are places in the array, from 1."""
     try:
-        values = json.loads(text)
-        json.dumps(values, ensure_ascii=False).encode()
+        values = without_halves(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} starts with [, but is not a JSON array ({error}). Write one JSON object per line."

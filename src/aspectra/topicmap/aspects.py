@@ -132,10 +132,18 @@ def aspects_of_run(run: Path) -> tuple[Aspect, ...]:
     return read_file(path) if path.exists() else ()
 
 
-def keep_aspects(run: Path, names: Iterable[str], given: Iterable[Aspect]) -> None:
-    """Write aspects.toml into the run: each of these names, with what is said of it now or was before."""
-    known = {aspect.name.casefold(): aspect for aspect in (*aspects_of_run(run), *given)}
+def keep_aspects(run: Path, names: Sequence[str], given: Iterable[Aspect]) -> str:
+    """Write aspects.toml into the run: each of these names, with what is said of it now or was before.
+
+    Return a note on aspects that were described before and are not among these.
+    """
+    before = aspects_of_run(run)
+    known = {aspect.name.casefold(): aspect for aspect in (*before, *given)}
     write_aspects(run / rundir.ASPECTS, described(names, known.values()))
+    kept = {name.casefold() for name in names}
+    gone = [one.name for one in before if one.name.casefold() not in kept and one != Aspect(one.name)]
+    there = f"{run / rundir.MAP_HISTORY} still has what was said of"
+    return f"{there} {', '.join(gone)}, which the map no longer has." if gone else ""
 
 
 def described(names: Iterable[str], known: Iterable[Aspect]) -> tuple[Aspect, ...]:

@@ -41,11 +41,10 @@ class LabelledSegments:
     def arrays(self, aspects: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return β as numbers only (even over the topics where no word is known) and the gold matrix, N×A."""
         member = gold_matrix(self.gold, aspects)
-        if len(self.beta) != len(member) or len(member) < FOLDS:
-            raise InputError(
-                f"Topic probabilities of at least {FOLDS} labelled segments are needed, one row each; "
-                f"got {len(self.beta)} rows for {len(member)} segments."
-            )
+        if len(self.beta) != len(member):
+            raise InputError(f"Topic probabilities: got {len(self.beta)} rows for {len(member)} segments.")
+        if len(member) < FOLDS:
+            raise InputError(f"A map by labels needs at least {FOLDS} labelled segments, got {len(member)}.")
         return even_where_unknown(self.beta).astype(np.float64), member
 
 

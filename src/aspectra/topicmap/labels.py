@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aspectra import disk, rundir
-from aspectra.scores import Gold, join_gold, read_gold
+from aspectra.scores import Gold, join_gold, read_bytes, read_gold
 from aspectra.topicmap.aspects import Aspect, aspects_of_run, write_aspects
 
 
@@ -43,20 +43,61 @@ def labels_of_run(run: Path, aspects: Iterable[str]) -> tuple[Gold | None, list[
 
 
 def all_labels(run: Path) -> Gold | None:
-    """Return all labels that a run keeps; what was labelled on the page comes before what was given."""
-    paths = (run / rundir.LABELS, run / rundir.DEV)
-    return join_gold(*(read_gold(path) for path in paths if path.exists() and path.stat().st_size))
+    """Return all labels that a run keeps; what was labelled on the page comes before what was given.
+
+    Labels of an aspect that was renamed on the page have its new name.
+    """
+    given = join_gold(*(read_labels(run / name) for name in (rundir.LABELS, rundir.DEV)))
+    new = renamed(run)
+    if given is None or not new:
+        return given
+    present = (frozenset(new.get(one, one) for one in names) for names in given.aspects)
+    return Gold(given.texts, tuple(present))
+
+
+def read_labels(path: Path) -> Gold | None:
+    """Read labels that a run keeps; None if there are none."""
+    return read_gold(path) if path.exists() and path.stat().st_size else None
+
+
+def renamed_lines(run: Path, name: str) -> bytes:
+    """Return a file of labels with the aspects' present names; empty if there is none."""
+    if read_labels(run / name) is None:
+        return b""
+    new = renamed(run)
+    lines = read_bytes(run / name).decode("utf-8-sig").split("\n")
+    rows = [json.loads(line) for line in lines if line.strip()]
+    for row in rows:
+        row["aspects"] = [new.get(one.strip(), one) for one in row["aspects"]]
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def renamed(run: Path) -> dict[str, str]:
+    """Return first name → present name of the aspects that were renamed on the page.
+
+    A first name that another aspect has now stands for that one.
+    """
+    try:
+        page = json.loads((run / rundir.STUDIO).read_bytes())
+        return {first: now for first, now in page["aliases"].items() if first not in page["hues"]}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}  # nothing was renamed, or the page will say what is damaged
 
 
 def take_over(old: Path, run: Path) -> None:
-    """Bring what people said of aspects and the labels from another run; what this run has stays."""
+    """Bring what people said of aspects and the labels from another run; what this run has stays.
+
+    All is read before anything is written.
+    """
     here = {one.name.casefold(): one for one in aspects_of_run(run)}
-    for one in aspects_of_run(old):
+    said, files = aspects_of_run(old), (rundir.DEV, rundir.LABELS)
+    labels = {name: renamed_lines(old, name) for name in files if not (run / name).exists()}
+    for one in said:
         own = here.setdefault(one.name.casefold(), one)
         if own == Aspect(own.name):  # nothing but its name
             here[one.name.casefold()] = replace(one, name=own.name)
     if here:
         write_aspects(run / rundir.ASPECTS, here.values())
-    for name in (rundir.DEV, rundir.LABELS):
-        if (old / name).exists() and not (run / name).exists():
-            disk.write_atomic(run / name, (old / name).read_bytes())
+    for name, lines in labels.items():
+        if lines:
+            disk.write_atomic(run / name, lines)

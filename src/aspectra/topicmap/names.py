@@ -175,7 +175,7 @@ def learn_once(
         is_general, specific, changes = learn_models(places, segments.beta, opinion, choices, labelled)
     answer = join(is_general(places)[:, -1], specific(places))
     topic_map = map_topics(segments.beta, answer, choices, labelled)
-    say = topic_map / answer.mean(0) ** PRIOR_POWER
+    say = against_shares(topic_map, answer)
     answer = heard(answer, segments.beta, say, ANSWER_POWER)
     names = (*(aspect.name for aspect in aspects), GENERAL)
     shares = np.bincount(answer.argmax(1), minlength=len(names)) / len(answer)
@@ -342,7 +342,12 @@ def as_in_reviews(labelled: np.ndarray, topic_map: np.ndarray, shares: np.ndarra
 
 def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray, power: float) -> np.ndarray:
     """Return the opinion times that of the segment's topics, to a power."""
-    return heard(opinion, beta, topic_map / opinion.mean(0) ** PRIOR_POWER, power)
+    return heard(opinion, beta, against_shares(topic_map, opinion), power)
+
+
+def against_shares(topic_map: np.ndarray, opinion: np.ndarray) -> np.ndarray:
+    """Return what topics say (K×A), less for aspects that all segments (N×A) speak of much."""
+    return np.asarray(topic_map / np.maximum(opinion.mean(0), TINY) ** PRIOR_POWER)
 
 
 def rounds(

@@ -23,7 +23,7 @@ from aspectra.fitting import Fitted
 from aspectra.loop import differentiate, optimise, torch_threads
 from aspectra.progress import StageProgress
 from aspectra.scores import Gold, average_scores, gold_matrix, objective
-from aspectra.student.card import Card
+from aspectra.student.card import Card, mark
 from aspectra.student.paper.model import Student, cross_entropy, falling
 from aspectra.student.paper.training_set import FEWEST, TrainingSet
 from aspectra.topicmap.by_labels import METRICS
@@ -93,6 +93,7 @@ def adapt(start: nn.Linear, pooled: np.ndarray, known: LabelledTexts, card: Card
     way, weight = options[best]
     estimate = {name: value for name, value in scores[best].items() if name != "objective"}
     facts = {"choice": way, "teacher_weight": weight, "n_labels": len(gold), "estimate": estimate}
+    facts["label_marks"] = tuple(map(mark, known.texts))
     return Adaptation(fit(start, pooled, gold, way), facts)
 
 

@@ -1,0 +1,98 @@
+"""Dates as people write them → days, and days → periods of a length that suits the time span.
+
+The format that reads most of a sample is used, and where it does not fit, the others that say the same day.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import polars as pl
+
+DATE_SAMPLE = 5_000
+EARLIEST, LATEST = date(1970, 1, 1), date(2099, 12, 31)
+"""Days outside are misread or mistyped: the year 24, or 2202."""
+CLEAR_FORMATS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m %d, %Y", "%B %d, %Y", "%b %d, %Y",
+    "%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y", "%d %B, %Y", "%d-%b-%Y", "%d-%b-%y", "%Y%m%d",
+)  # fmt: skip
+SLASHED = ("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y")
+"""3/4/2024 may be in March or April: one of these is used for a whole column."""
+WEEKDAY = r"(?i)^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+"
+BEFORE = r"(?i)^.*\bon\s+"
+"""What shops write before a day: "Reviewed in the United States on June 14, 2024"."""
+EXCEL = date(1899, 12, 30)
+"""Spreadsheets number the days from here."""
+MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+LONGEST_SPAN = {"month": 36, "quarter": 120}
+"""A unit is used for reviews that span at most so many months; years are used for longer spans."""
+
+
+def within_reason(day: pl.Expr) -> pl.Expr:
+    """Return days, null where no review can be of that day."""
+    return pl.when(day.is_between(EARLIEST, LATEST)).then(day)
+
+
+def date_readers(name: str) -> tuple[list[pl.Expr], list[pl.Expr]]:
+    """Return one expression per way of writing a day, each null where it does not fit.
+
+    The second list are those that contradict each other.
+    """
+    text = pl.col(name).cast(pl.String).str.strip_chars()
+    day = text.str.replace(r"[T ,]+\d{1,2}:\d{2}.*$", "")  # without the time of day
+    day = day.str.replace(BEFORE, "").str.replace(WEEKDAY, "")
+    number = text.str.extract(r"^(\d{9,13})(?:\.0)?$").cast(pl.Int64, strict=False)
+    seconds = pl.when(number > 10**11).then(number // 1000).otherwise(number)
+    serial = text.str.extract(r"^(\d{5})(?:\.\d+)?$").cast(pl.Int32, strict=False)
+    month = day.str.extract(r"^([A-Za-z]{3,9},? \d{4})$").str.replace(",", "").add(" 1")
+    clear = [
+        *(day.str.to_date(form, strict=False) for form in CLEAR_FORMATS),
+        *(month.str.to_date(form, strict=False) for form in ("%B %Y %d", "%b %Y %d")),
+        text.str.extract(r"^(\d{4}-\d{2})$").add("-01").str.to_date("%Y-%m-%d", strict=False),
+        text.str.extract(r"^((?:19|20)\d{2})(?:\.0)?$").add("-01-01").str.to_date("%Y-%m-%d", strict=False),
+        pl.from_epoch(seconds, time_unit="s").dt.date(),
+        (pl.lit(EXCEL).cast(pl.Int32) + serial).cast(pl.Date),
+    ]
+    slashed = [day.str.to_date(form, strict=False) for form in SLASHED]
+    return [within_reason(one) for one in clear], [within_reason(one) for one in slashed]
+
+
+def day_of(rows: pl.LazyFrame, name: str) -> pl.Expr | None:
+    """Return the expression that reads the column's days; None if less than half of them are dates."""
+    kind = rows.collect_schema()[name]
+    if kind.is_temporal():
+        return None if kind in (pl.Time, pl.Duration) else within_reason(pl.col(name).cast(pl.Date))
+    sample = rows.select(name).filter(pl.col(name).is_not_null()).head(DATE_SAMPLE).collect()
+    if sample.is_empty() or kind.is_nested():
+        return None
+    clear, slashed = date_readers(name)
+    hits = sample.select(one.is_not_null().sum().alias(str(at)) for at, one in enumerate(slashed)).row(0)
+    day = pl.coalesce(slashed[int(np.argmax(hits))], *clear)
+    return day if sample.select(day.is_not_null().sum()).item() * 2 >= len(sample) else None
+
+
+def choose_unit(days: pl.Series) -> str:
+    """Choose month, quarter or year by the span between the first and the last hundredth of the days."""
+    low, high = (days.cast(pl.Int32).quantile(part, "nearest") for part in (0.01, 0.99))
+    months = (float(high or 0) - float(low or 0)) / 30.4
+    return next((unit for unit, most in LONGEST_SPAN.items() if months <= most), "year")
+
+
+def period_number(day: pl.Expr, unit: str) -> pl.Expr:
+    """Number the periods so that neighbours differ by one."""
+    months = day.dt.year().cast(pl.Int32) * 12 + day.dt.month().cast(pl.Int32) - 1
+    return months // MONTHS_IN[unit]
+
+
+def period_start(number: int, unit: str) -> date:
+    months = number * MONTHS_IN[unit]
+    return date(months // 12, months % 12 + 1, 1)
+
+
+def period_name(number: int, unit: str) -> str:
+    """Write "March 2024", "Q1 2024" or "2024"."""
+    start = period_start(number, unit)
+    if unit == "quarter":
+        return f"Q{start.month // 3 + 1} {start.year}"
+    return start.strftime("%B %Y") if unit == "month" else str(start.year)
