@@ -66,8 +66,8 @@ def test_a_whole_number_will_do_where_a_fraction_may_stand() -> None:
     [
         ({"n_topics": 1}, "n_topics must be from 2 to 10000, got 1."),
         ({"batch_size": 1}, "batch_size must be from 2 to 100000, got 1."),
-        ({"temperature": 0.0}, "temperature must be more than 0, got 0.0."),
-        ({"temperature": float("nan")}, "temperature must be more than 0, got nan."),
+        ({"temperature": 0.0}, "temperature must be at least 0.05, got 0.0."),
+        ({"temperature": float("nan")}, "temperature must be at least 0.05, got nan."),
         ({"smoothness": float("nan")}, "smoothness must be at least 0, got nan."),
         ({"attention": "sharp"}, "attention must be one of smooth, regular, mean, got 'sharp'."),
         ({"n_topics": "30"}, "n_topics must be a whole number, got '30'."),

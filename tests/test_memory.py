@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from aspectra.errors import InputError
-from aspectra.text.memory import as_table
+from aspectra.text.memory import as_series, as_table
 
 TEXTS = ["Nice crema.", "Loud pump."]
 
@@ -40,3 +40,7 @@ def test_an_index_without_a_name_or_with_that_of_a_column_is_left_out() -> None:
 def test_what_is_no_text_is_refused_in_a_sentence(given: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         as_table(given)
+
+
+def test_half_an_emoji_is_the_sign_for_the_unreadable() -> None:
+    assert as_series(["cut \ud83d", "fine"]).to_list() == ["cut \ufffd", "fine"]

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from aspectra.errors import InputError
-from aspectra.sentiment.rated import NONE, RatedReviews, find_rated
+from aspectra.sentiment.rated import NONE, RatedReviews, as_text, find_rated
 from aspectra.text.memory import Texts
 from aspectra.text.read import open_source
 
@@ -61,6 +61,14 @@ def test_a_named_column_without_ratings_is_refused_and_one_value_is_no_scale(tmp
     with pytest.raises(InputError, match=r"No rating can be read in column 'product', such as 'Mini'\. Name"):
         find_rated(open_source([str(path)]), "product", "en", 0)
     assert "all ratings are 2024" in find_rated(open_source([str(path)]), "year", "en", 0).note
+
+
+def test_ratings_of_several_kinds_and_columns_of_lists_are_read() -> None:
+    texts = pl.Series(["Good, I like it.", "Bad, I hate it."] * 60)
+    found = find_rated(Texts(texts), [5, 1.0] * 59 + ["5", None], "en", 0)
+    assert len(found.frame) == 119
+    frame = pl.DataFrame({"title": [["a"], ["b"]]})
+    assert as_text(frame, "title").to_list() == [None, None]
 
 
 def test_missing_ratings_are_said() -> None:

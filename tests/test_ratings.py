@@ -63,3 +63,7 @@ def test_the_column_is_found_by_its_name() -> None:
     assert find_rating_column(["id", "date"]) is None
     with pytest.raises(InputError, match="no column 'stars'"):
         find_rating_column(["id"], "stars")
+
+
+def test_digits_that_are_not_read_are_no_ratings() -> None:
+    assert read_ratings(pl.Series(["٨٠%", "٥٠%"])).values.null_count() == 2

@@ -270,3 +270,10 @@ def test_repeated_reviews_are_counted_in_bounded_memory(monkeypatch: pytest.Monk
     assert about.repeated == pytest.approx(10_000, rel=0.2)
     assert sum(map(len, about.seen)) <= 500
     assert about.summary(False)[0].startswith("About ")
+
+
+def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.txt").write_text(f"{name} review\n")
+    named = [str(tmp_path), str(tmp_path / "a.txt"), str(tmp_path / "*.txt")]
+    assert texts(open_source(named)) == ["a review", "b review"]

@@ -64,6 +64,17 @@ def test_the_same_labels_compared_agree(labelled_file: Path) -> None:
     assert comparison_title(comparison).startswith("No ")
 
 
+def test_what_is_no_review_in_both_files_leaves_them_paired(labelled_file: Path, tmp_path: Path) -> None:
+    first = (pl.col("review") == 0).alias("aspect")
+    frame = pl.read_parquet(labelled_file).with_columns(
+        aspect=pl.when(first).then(pl.lit("Not a review")).otherwise("aspect")
+    )
+    frame.write_parquet(tmp_path / "some.parquet")
+    labels = open_labels(tmp_path / "some.parquet")
+    comparison = compare(labels, labels)
+    assert (comparison.same_segments, comparison.matched) == (True, len(labels.frame))
+
+
 def test_labels_that_moved_are_found_by_comparison(labelled_file: Path, tmp_path: Path) -> None:
     frame = pl.read_parquet(labelled_file)
     moved = (pl.col("aspect") == "Noise") & (pl.col("segment") == 0)

@@ -1,6 +1,6 @@
 """Days as people write them, and periods."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import polars as pl
 import pytest
@@ -76,3 +76,11 @@ def test_one_order_of_day_and_month_is_used_for_a_column() -> None:
     assert day is not None
     found = rows.select(day).collect().to_series().to_list()
     assert found == [date(2024, 6, 14), date(2024, 6, 15), date(2024, 4, 3), None]
+
+
+def test_a_moment_has_the_day_of_its_own_time_zone() -> None:
+    moments = pl.Series([datetime(2023, 12, 31, 17, tzinfo=UTC)]).dt.convert_time_zone("Asia/Tokyo")
+    rows = pl.LazyFrame({"when": moments})
+    day = day_of(rows, "when")
+    assert day is not None
+    assert rows.select(day).collect().item() == date(2024, 1, 1)

@@ -126,6 +126,12 @@ def test_ratings_of_which_the_lowest_is_the_best_are_left_out(labelled: pl.DataF
     assert ["1 seems to be the best" in note for note in labels.notes] == [True]
 
 
+def test_a_column_of_lists_is_no_rating_and_no_group(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    lists = labelled.with_columns(pl.concat_list("product"), pl.concat_list("rating"))
+    labels = open_labels(rewritten(lists, tmp_path / "lists.parquet"))
+    assert (labels.columns.rating, labels.columns.group) == (None, None)
+
+
 def test_labels_need_no_carried_columns(labelled: pl.DataFrame, tmp_path: Path) -> None:
     labels = open_labels(
         rewritten(labelled.drop("date", "rating", "product", "review_id"), tmp_path / "bare.parquet")

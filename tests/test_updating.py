@@ -130,6 +130,15 @@ def test_it_says_when_to_fit_again(own_run: Path, sample: Sample, reviews: pl.Da
     assert "added since the fit" in why
 
 
+def test_a_fit_of_a_sample_has_learnt_from_as_many_segments_as_it_kept(
+    sample: Sample, tmp_path: Path
+) -> None:
+    texts = sample.reviews["text"]
+    AspectDetector(**{**SMALL, "max_segments": 400}).fit(texts[:200]).save(tmp_path / "run")
+    told = [update(tmp_path / "run", texts[at : at + 100]).refit for at in (200, 300)]
+    assert all("which learnt from 400." in " ".join(why) for why in told)
+
+
 def test_two_reviews_with_unknown_words_are_no_reason_to_fit_again(own_run: Path) -> None:
     assert update(own_run, ["My flumph quibbled the zorgle.", "A glorp wibbled."]).refit == ()
 

@@ -165,7 +165,7 @@ class TeacherConfig:
     smoothness: float = setting(
         0.5, "Smoothness λ of smooth attention; smaller is closer to the mean.", "0.5", at_least=0
     )
-    temperature: float = setting(1.0, "Temperature μ of the contrastive loss.", "1", above=0)
+    temperature: float = setting(1.0, "Temperature μ of the contrastive loss.", "1", at_least=0.05)
     penalty_weight: float = setting(
         1.0, "Weight of the penalty Ω, which keeps topics apart.", "1", at_least=0
     )

@@ -148,7 +148,7 @@ def update(run: Path | str, reviews: Any, *, rare_words: bool = False, progress:
         if found.reviews or rare_words:
             grown, found = learn_words(fitted, new, rare_words, found)
         if found.reviews:
-            found = compared(grown, len(fitted.corpus.segments), found, earlier_segments(home))
+            found = compared(grown, fitted.corpus, found, earlier_segments(home))
         if found.reviews or found.words:
             save(home, grown, mark, found, source)
         progress("update", 1.0)
@@ -186,11 +186,19 @@ def seen_ids(run: RunDir, source: Reviews) -> tuple[pl.Series | None, tuple[str,
     try:
         if not files:
             raise InputError("The run does not say which files it was made of.")
-        before = replace(open_source(files, None, source.id_column, source.encoding), skipped=Skipped())
+        before = replace(open_again(files, source), skipped=Skipped())
         parts = [frame[source.id_column].cast(pl.String) for frame in before.batches()]
     except InputError as error:
         return None, (f"Reviews are compared by their texts: ids of earlier ones cannot be read. {error}",)
     return pl.concat(parts).drop_nulls().unique(), ()
+
+
+def open_again(files: list[str], source: Source) -> Source:
+    """Open earlier files; their text is in the same column as that of new ones, or in a usual one."""
+    try:
+        return open_source(files, source.text_column, source.id_column, source.encoding)
+    except InputError:
+        return open_source(files, None, source.id_column, source.encoding)
 
 
 def whole_reviews(corpus: Corpus) -> pl.Series:
@@ -282,9 +290,11 @@ def joined(old: Corpus, new: Corpus) -> Corpus:
     return Corpus(segments, tokens, new.vocabulary, old.seen + new.seen)
 
 
-def compared(grown: Fitted, n_old: int, found: Update, earlier: int) -> Update:
-    """Add what is new in the segments from `n_old` on; `earlier` updates have added so many before them."""
-    corpus = grown.corpus
+def compared(grown: Fitted, old: Corpus, found: Update, earlier: int) -> Update:
+    """Add what is new in the segments after the old ones, of which `earlier` updates have added so many."""
+    corpus, n_old = grown.corpus, len(old.segments)
+    most = grown.config.max_segments or old.seen
+    fit_size = min(old.seen - earlier, most)
     both = [corpus.tokens.part(0, n_old), corpus.tokens.part(n_old, len(corpus.tokens))]
     junk = np.split(corpus.segments["junk"].to_numpy(), [n_old])
     empty = [
@@ -302,7 +312,7 @@ def compared(grown: Fitted, n_old: int, found: Update, earlier: int) -> Update:
         grown=tuple(grown_topics(grown, now)) if len(rows) >= ENOUGH else (),
     )
     moved = float(np.abs(now - grown.shares).sum() / 2) if len(rows) >= ENOUGH else 0.0
-    return replace(found, refit=tuple(reasons(found, moved, n_old - earlier, earlier + found.segments)))
+    return replace(found, refit=tuple(reasons(found, moved, fit_size, earlier + found.segments)))
 
 
 def unmapped_share(fitted: Fitted, now: np.ndarray) -> tuple[float, float] | None:

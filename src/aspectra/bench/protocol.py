@@ -128,13 +128,14 @@ class Task:
     @cached_property
     def shared_fit(self) -> AspectDetector:
         """Fit, and keep how long each stage took; a system pays for the stages that it uses."""
-        clock, began = StageClock(self.progress), time.perf_counter()
+        clock, began, cpu = StageClock(self.progress), time.perf_counter(), time.process_time()
         config = self.bench.config(self.seed)
         fitted = fit_topics(config, self.bench.reviews(self.data), self.run, clock)
         if not (self.run / SECONDS).exists():
             rundir.write_json(self.run / SECONDS, clock.seconds)
         self.costs.stages = dict(rundir.read_json(self.run / SECONDS))
         self.costs.elsewhere += time.perf_counter() - began
+        self.costs.elsewhere_cpu += time.process_time() - cpu
         return fitted
 
     @cached_property
@@ -207,7 +208,8 @@ class Costs:
     stages: dict[str, float] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     elsewhere: float = 0.0
-    """Seconds of this process for the shared fit, which are not the system's own."""
+    elsewhere_cpu: float = 0.0
+    """Seconds of this process for the shared fit, which are not the system's own; those of its CPU."""
 
     def measure(self, fit: Callable[[], Frozen]) -> tuple[Frozen, dict[str, float]]:
         """Fit a system; return it with its seconds and the peak memory in GB of the process meanwhile."""

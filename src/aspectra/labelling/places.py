@@ -105,6 +105,9 @@ def whole_file(place: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         local = Path(folder) / path.rpartition("/")[2]
         yield local
-        system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        system.put_file(str(local), f"{path}.part")
-        system.mv(f"{path}.part", path)
+        try:
+            system.makedirs(path.rpartition("/")[0], exist_ok=True)
+            system.put_file(str(local), f"{path}.part")
+            system.mv(f"{path}.part", path)
+        except OSError as error:
+            raise InputError(f"Cannot write {place}: {error}.") from None

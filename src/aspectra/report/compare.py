@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from aspectra.report.read import Labels
+from aspectra.report.read import IS_REVIEW, Labels
 from aspectra.report.stats import MIN_REVIEWS, Tally, quantile, tally
 from aspectra.scores import cohens_kappa
 
@@ -184,7 +184,7 @@ def compare(labels: Labels, other: Labels) -> Comparison:
 def match(labels: Labels, other: Labels) -> dict[tuple[str | None, str | None], int]:
     """Count the (aspect here, aspect there) of segments with the same review, number and wording."""
     this, that = (
-        side.rows.select("review", "segment", "aspect", wording=pl.col("text").hash(0))
+        side.rows.filter(IS_REVIEW).select("review", "segment", "aspect", wording=pl.col("text").hash(0))
         for side in (labels, other)
     )
     both = this.join(that, on=SAME_SEGMENT, suffix="_other").group_by("aspect", "aspect_other").len()

@@ -62,7 +62,9 @@ def day_of(rows: pl.LazyFrame, name: str) -> pl.Expr | None:
     """Return the expression that reads the column's days; None if less than half of them are dates."""
     kind = rows.collect_schema()[name]
     if kind.is_temporal():
-        return None if kind in (pl.Time, pl.Duration) else within_reason(pl.col(name).cast(pl.Date))
+        if kind in (pl.Time, pl.Duration):
+            return None
+        return within_reason(pl.col(name).dt.date() if kind == pl.Datetime else pl.col(name))
     sample = rows.select(name).filter(pl.col(name).is_not_null()).head(DATE_SAMPLE).collect()
     if sample.is_empty() or kind.is_nested():
         return None

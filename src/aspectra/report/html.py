@@ -197,7 +197,8 @@ def with_range(sentence: str, difference: Difference) -> str:
 def sheet(head: str, lines: list[str], table: Table | None) -> str:
     if not lines:
         return ""
-    return f'<div class="sheet"><h3>{head}</h3>{items(lines, "says")}{details(table, "All of them")}</div>\n'
+    told = f"<h3>{escape(head)}</h3>{items(lines, 'says')}{details(table, 'All of them')}"
+    return f'<div class="sheet">{told}</div>\n'
 
 
 def comparison(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:

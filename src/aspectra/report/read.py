@@ -100,7 +100,9 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     names = rows.collect_schema().names()
     aspects = find_aspects(path, names)
     carried = names[: names.index("review")] + names[names.index("known_words") + 1 + len(aspects) :]
-    columns = find_columns(path, [name for name in carried if name != ROW], wanted)
+    kinds = rows.collect_schema()
+    flat = [name for name in carried if name != ROW and not kinds[name].is_nested()]
+    columns = find_columns(path, flat, wanted)
     columns, day, dateless = find_days(path, rows, columns, required=wanted.date is not None)
     try:
         left_out = count_not_reviews(path, rows)
@@ -262,7 +264,7 @@ def check_frame(path: Path, frame: pl.DataFrame) -> None:
     if frame.is_empty():
         raise InputError(f"{path} has no rows. Label some reviews first.")
     if frame["aspect"].null_count():
-        row = frame["aspect"].is_null().arg_true()[0] + 1
+        row = frame.filter(pl.col("aspect").is_null())[ROW][0] + 1
         raise InputError(
             f"{path}, row {row} has an aspect without a column {PREFIX}…. Label the reviews again."
         )

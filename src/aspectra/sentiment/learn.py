@@ -75,7 +75,8 @@ def learn(taught: Taught, rated: Rated | None = None) -> tuple[np.ndarray, np.nd
     objective = Objective(taught, rated, used)
     start = np.zeros(2 * len(used) + 2)
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
-    return used, found.x[:-2].reshape(-1, 2).astype(np.float32), found.x[-2:]
+    weights = found.x[:-2].reshape(-1, 2).astype(np.float16)  # as the file keeps them
+    return used, weights.astype(np.float32), found.x[-2:]
 
 
 class Objective:

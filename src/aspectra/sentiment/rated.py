@@ -102,7 +102,9 @@ class RatedTexts:
     text_column = "text"
 
     def __init__(self, texts: pl.Series, ratings: Any) -> None:
-        self.frame = pl.DataFrame({"text": texts, "rating": as_given(ratings)})
+        # as text: 5, 4.5 and "4" may be mixed
+        given = [None if one is None else str(one) for one in as_given(ratings)]
+        self.frame = pl.DataFrame({"text": texts, "rating": pl.Series(given, dtype=pl.String)})
 
     def batches(self) -> Iterator[pl.DataFrame]:
         yield self.frame.filter(pl.col("text").is_not_null())
@@ -157,9 +159,10 @@ def collect_rated(source: Rows, wanted: str | None, language: str, seed: int = 0
 
 
 def as_text(frame: pl.DataFrame, column: str | None) -> pl.Series:
-    """Return a column as text; nulls if it is not there."""
-    there = frame[column] if column in frame.columns else pl.Series([None] * len(frame))
-    return there.cast(pl.String, strict=False)
+    """Return a column as text; nulls if it is not there, or if it holds lists."""
+    if column is None or column not in frame.columns or frame[column].dtype.is_nested():
+        return pl.Series([None] * len(frame), dtype=pl.String)
+    return frame[column].cast(pl.String, strict=False)
 
 
 def judged(rows: pl.DataFrame, column: str, language: str, named: bool) -> RatedReviews:

@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from aspectra.disk import is_utf8
 from aspectra.errors import InputError
-from aspectra.text.rows import TEXT_NAMES
+from aspectra.text.rows import TEXT_NAMES, without_halves
 
 CHUNK = 20_000
 MISSING = ("None", "nan", "<NA>")
@@ -84,7 +85,7 @@ def like(frame: pl.DataFrame, given: Any) -> Any:
 def as_text(value: Any) -> str | None:
     """Return a text, or None for a missing one."""
     if isinstance(value, str):
-        return value
+        return value if is_utf8(value) else without_halves(value)
     if str(value) in MISSING:
         return None
     raise InputError(f"The texts must be str, got {value!r}.")

@@ -105,7 +105,7 @@ def read_ratings(column: pl.Series) -> Ratings:
         values, whole, bottom = read_texts(column.cast(pl.String))
     values = pl.select(pl.when(values.is_finite()).then(values).alias("rating"))["rating"]
     low, high = find_scale(values)
-    if whole is not None and (values.is_empty() or values.max() <= whole):  # type: ignore[operator]
+    if whole is not None and (not values.count() or values.max() <= whole):  # type: ignore[operator]
         there = values.drop_nulls().to_numpy()
         least = 0.0 if whole > 10 or (len(there) and there.min() < 1) else 1.0
         low, high = least if bottom is None else bottom, whole

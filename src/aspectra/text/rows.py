@@ -43,9 +43,10 @@ class Skipped:
 
     def summary(self) -> list[str]:
         """Return one line per file and reason, with the number of rows and the first line numbers."""
-        lines = []
-        for file, reason in dict.fromkeys((file, reason) for file, _, reason in self.rows):
-            numbers = [number for other, number, why in self.rows if (other, why) == (file, reason)]
+        lines, found = [], dict[tuple[str, str], list[int]]()
+        for file, number, reason in self.rows:
+            found.setdefault((file, reason), []).append(number)
+        for (file, reason), numbers in found.items():
             shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
             lines.append(
                 f"{file}: left out {len(numbers)} row{'s' * (len(numbers) > 1)} {reason} (line {shown})"
@@ -129,7 +130,7 @@ def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
         try:
             row = json.loads(line)
             if "\\ud" in line.lower():
-                row = without_halves(row)
+                row = json.loads(without_halves(json.dumps(row, ensure_ascii=False)))
         except (ValueError, RecursionError):  # also a number of 5,000 digits
             row = None
         if isinstance(row, dict):
@@ -138,10 +139,9 @@ def json_rows(path: Path, lines: Lines, skipped: Skipped) -> Iterator[tuple[int,
             skipped.rows.append((path.name, number, "that are not JSON objects"))
 
 
-def without_halves(values: Any) -> Any:
-    """Return JSON values in which half an emoji, where a text was cut, is the sign for the unreadable."""
-    written = json.dumps(values, ensure_ascii=False)
-    return json.loads(written.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+def without_halves(text: str) -> str:
+    """Return a text in which half an emoji, where it was cut, is the sign for the unreadable."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def whole(path: Path, lines: Lines) -> str:
@@ -161,7 +161,7 @@ def whole(path: Path, lines: Lines) -> str:
 def array_rows(path: Path, text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file that is one JSON array; their numbers are places in the array, from 1."""
     try:
-        values = without_halves(json.loads(text))
+        values = json.loads(without_halves(json.dumps(json.loads(text), ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} starts with [, but is not a JSON array ({error}). Write one JSON object per line."

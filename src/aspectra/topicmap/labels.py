@@ -23,7 +23,8 @@ def keep_labels(run: Path, gold: Gold | None) -> str:
         if not path.exists():
             return ""
         path.unlink()
-        return f"The labels of the map before, which was made with --dev, are no longer kept in {run}."
+        gone = f"The labels of the map before, which was made with --dev, are no longer kept in {run}."
+        return f"{gone} Name --dev, too, to use them."
     rows = zip(gold.texts, gold.aspects, strict=True)
     lines = [json.dumps({"text": text, "aspects": sorted(names)}, ensure_ascii=False) for text, names in rows]
     disk.write_atomic(path, ("\n".join(lines) + "\n").encode())
