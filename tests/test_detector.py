@@ -65,7 +65,7 @@ def test_it_can_be_told_whether_it_is_fitted(tiny: AspectDetector) -> None:
     check_is_fitted(tiny)
     with pytest.raises(NotFittedError):
         check_is_fitted(AspectDetector())
-    with pytest.raises(AttributeError, match="the names that end in _ are there after fit"):
+    with pytest.raises(AttributeError, match="it is there after fit"):
         AspectDetector().predict(["text"])
 
 

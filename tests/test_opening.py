@@ -18,6 +18,7 @@ from aspectra.studio.state import MapState, difference
 from aspectra.studio.suggester import PageSuggester, Sample
 from aspectra.topicmap.agree import map_path
 from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.labels import all_labels
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
 
 AT = "2024-05-01T10:00:00+00:00"
@@ -176,3 +177,27 @@ def test_a_renamed_aspect_keeps_its_suggestions_in_the_next_session(own_run: Pat
     again.act({"kind": "add", "names": ["Parking"]}, again.session.version)
     assert mine
     assert [one.topic for one in again.topic_map.choices if one.aspect == "Flavour"] == mine
+
+
+def test_labels_follow_every_rename_and_undo_takes_back_the_last_answer_only(own_run: Path) -> None:
+    studio = open_studio(own_run, Opening(by="Ada", encoder="none"))
+    for name, to in (("Taste", "Flavour"), ("Flavour", "Aroma")):
+        studio.act({"kind": "rename", "name": name, "to": to}, studio.session.version)
+        studio.answer(len(to), to)
+    studio.answer(0, None)
+    studio.take_back()
+    found = all_labels(own_run)
+    assert found
+    assert found.aspects == (frozenset(["Aroma"]),) * 2
+    studio.answer(5, "Noise")
+    assert [name for _, name, _ in studio.own or ()] == ["Taste", "Noise"]  # one label per segment
+
+
+def test_what_the_file_suggests_lapses_when_aspects_are_added(own_run: Path) -> None:
+    (own_run / "topic_map.json").unlink()
+    first = open_studio(own_run, Opening(by="Ada", encoder="none", aspects=("Taste", "Noise")))
+    first.act({"kind": "assign", "choices": {"0": "Taste"}}, first.session.version)
+    again = open_studio(own_run, Opening(by="Ada", encoder="none"))
+    again.act({"kind": "add", "names": ["Price"]}, again.session.version)
+    fresh = PageSuggester(again.detector, words_of(again.detector), None)(again.session.state)
+    assert [one.flag for one in again.suggester(again.session.state)] == [one.flag for one in fresh]

@@ -348,7 +348,7 @@ def test_an_aspect_is_described_on_the_page(open_page: Callable[..., OpenPage], 
     page.get_by_label("About").fill("How the coffee tastes.")
     page.get_by_label("Words").fill("bitter, crema")
     page.get_by_label("Examples").fill("It tastes burnt.\nGreat flavor.")
-    page.get_by_role("button", name="Keep description").click()
+    page.get_by_role("button", name="Keep", exact=True).click()
     here.settle(page)
     told = aspects_of_run(own_run)[0]
     assert (told.words, told.examples) == (("bitter", "crema"), ("It tastes burnt.", "Great flavor."))

@@ -396,4 +396,4 @@ def test_two_pages_keep_the_labels_of_both(start: Callable[..., Client], own_run
     assert len((own_run / "dev.jsonl").read_text().splitlines()) == 3
     for _ in range(3):
         assert first.ask("/api/answer", {"back": True})[0] == 200
-    assert start(replace=False).studio.own == []
+    assert len(start(replace=False).studio.own) == 1  # that of the other page

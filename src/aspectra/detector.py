@@ -153,8 +153,8 @@ class AspectDetector(BaseEstimator):
         topicmap.check_new_aspects(list(mapping))
         aspect_of: dict[int, str] = {}
         for aspect, numbers in mapping.items():
-            for topic in numbers:
-                if not 0 <= topic < len(self.topics_.items):
+            for topic in numbers if isinstance(numbers, Iterable) else [numbers]:
+                if not isinstance(topic, int | np.integer) or not 0 <= topic < len(self.topics_.items):
                     raise MapError(f"No topic {topic}: there are topics 0 to {len(self.topics_.items) - 1}.")
                 if topic in aspect_of:
                     raise MapError(
@@ -224,7 +224,7 @@ class AspectDetector(BaseEstimator):
     @property
     def classes_(self) -> np.ndarray:
         """The aspects, in the order of `predict_proba`'s columns."""
-        return np.array(self.fitted_.the_map().aspects, dtype=object)
+        return np.array(self.topic_map_.aspects, dtype=object)
 
     def label(self, X: Any, text_column: str | None = None) -> Any:
         """Split reviews, or those of a table, into segments and label each: one row per segment."""
@@ -243,9 +243,8 @@ class AspectDetector(BaseEstimator):
         return self.labeller().predict(X)
 
     def __getattr__(self, name: str) -> Any:
-        message = (
-            f"{type(self).__name__} has no attribute {name!r}; the names that end in _ are there after fit."
-        )
+        when = "once topics are mapped" if name in ("classes_", "topic_map_") else "after fit"
+        message = f"{type(self).__name__} has no attribute {name!r}; it is there {when}."
         if name == "fitted_":
             raise NotFittedError(message)
         raise AttributeError(message)

@@ -211,7 +211,10 @@ def open_page(run: Path, options: MapOptions, quiet: bool) -> None:
         serve(server, listener)
     studio.session.close()
     if studio.session.path.exists() and not options.read_only:
-        say_next(run, studio.session.path, quiet)
+        if studio.session.is_in_use:
+            say_next(run, studio.session.path, quiet)
+        else:
+            show.note(f"Next, when all have mapped: aspectra map {typed(run)} --page", quiet)
 
 
 def show_in_browser(address: str) -> None:

@@ -88,7 +88,7 @@ def find_origin(labels: Labels, detector: AspectDetector, run: Path | None = Non
 
     `run` is the run's folder if it has a student.
     """
-    names = tuple(detector.classes_)
+    names = detector.fitted_.the_map().aspects
     if set(labels.aspects) != set(names):
         raise InputError(
             f"{labels.path} was labelled with other aspects ({', '.join(labels.aspects)}) than this run's "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from datetime import date
 
@@ -87,12 +88,13 @@ def shares_title(shares: Sequence[Share]) -> str:
     if not mentioned:
         return "No segment is about a specific aspect"
     top = mentioned[0]
-    rivals = [share.name for share in mentioned if share.high > top.low]
+    rivals = [share.name for share in itertools.takewhile(lambda one: one.high > top.low, mentioned)]
     if len(rivals) == 1:
         return f"{top.name} is discussed most: {percent(top.share)} of segments"
     if len(rivals) <= 3:
-        each = f"{percent(top.share)} of segments each, within the margin of error"
-        return f"{listed(rivals)} are discussed most: {each}"
+        shown = [percent(share.share) for share in mentioned[: len(rivals)]]
+        much = f"{shown[0]} of segments each" if len(set(shown)) == 1 else f"{listed(shown)} of segments"
+        return f"{listed(rivals)} are discussed most: {much}, within the margin of error"
     return f"No aspect stands out: the largest, {top.name}, has {percent(top.share)} of segments"
 
 

@@ -80,7 +80,10 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
 
     if not (learnt_from or opening.read_only):
         sample()  # now, while a progress bar can be seen
-    suggester = PageSuggester(detector, sample, learnt_from, fixed)
+    made_for = None if opening.old else {*topic_map.aspects, GENERAL}
+    if learnt_from and not opening.old:
+        fixed = ()  # labels say more than what the file suggests
+    suggester = PageSuggester(detector, sample, learnt_from, fixed, made_for)
     state = MapState.of(topic_map, wanted_aspects(run, topic_map, opening))
     if not opening.read_only:
         state = follow(state, suggester)

@@ -100,7 +100,7 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
     async def done(request: Request) -> Any:
         studio.session.close(finished=True)
         stop()
-        return {"next": f"aspectra distill {typed(studio.run)}"}
+        return {"next": show_next(studio)}
 
     routes = [
         Route("/api/start", api(start)), Route("/api/state", api(state)),
@@ -111,6 +111,12 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
         Route("/", page), Route("/page/{name}", page),
     ]  # fmt: skip
     return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)])
+
+
+def show_next(studio: Studio) -> str:
+    """Return the command that comes after the page; an annotator's map is to be agreed on first."""
+    in_use = studio.session.is_in_use
+    return f"aspectra distill {typed(studio.run)}" if in_use else f"aspectra map {typed(studio.run)} --page"
 
 
 def refuse(request: Request, port: int) -> Response | None:

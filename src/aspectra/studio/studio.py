@@ -37,7 +37,7 @@ FIRST_ESTIMATE = 20
 PREVIEWED = 10
 LONGEST_TEXT = 2_000
 Label = tuple[str, str, str]
-"""A segment, its aspect, and how it was drawn."""
+"""A segment, its aspect's first name, and how it was drawn."""
 
 
 class Studio:
@@ -267,17 +267,19 @@ class Studio:
         if aspect is not None and aspect not in self.topic_map.aspects:
             raise MapError(f"There is no aspect {aspect!r}. Add it first.")
         if aspect is not None:
-            self._keep_labels(lambda labels: [*labels, (self.sample.texts[row], aspect, drawn)])
-        self.asked.append(row)
+            text, first = self.sample.texts[row], self.session.state.first_names()[aspect]
+            self._keep_labels(
+                lambda labels: [*(one for one in labels if one[0] != text), (text, first, drawn)]
+            )
+        self.asked = [*(one for one in self.asked if one != row), row]
         return {"question": self.question(drawn), "state": self.state()}
 
     def take_back(self, drawn: str = DOUBTFUL) -> dict[str, Any]:
-        """Forget the last label and ask again."""
+        """Forget the last answer, a label or "not sure", and ask again."""
         self._check_labelling()
-        if self.own:
-            last = self.own[-1]
-            self._keep_labels(lambda labels: [label for label in labels if label != last])
-            self.asked = [row for row in self.asked if self.sample.texts[row] != last[0]]
+        if self.asked:
+            text = self.sample.texts[self.asked.pop()]
+            self._keep_labels(lambda labels: [one for one in labels if one[0] != text])
         return {"question": self.question(drawn), "state": self.state()}
 
     def _check_labelling(self) -> None:

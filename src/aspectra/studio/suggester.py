@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
 from aspectra.config import GENERAL
@@ -26,7 +26,8 @@ class PageSuggester:
     """Suggests an aspect per topic for a `MapState`, under the aspects' present names.
 
     Suggestions are made for the aspects' first names, so renaming an aspect changes none. Those for the last
-    sets of aspects are kept. `fixed` ones come before those made here, until a person asks for new ones.
+    sets of aspects are kept. `fixed` ones come before those made here, until a person asks for new ones, or
+    as long as there are no aspects but those that they were `made_for`.
     """
 
     def __init__(
@@ -35,11 +36,12 @@ class PageSuggester:
         sample: Sample,
         gold: Gold | None,
         fixed: Iterable[Suggestion] = (),
+        made_for: Collection[str] | None = None,
     ) -> None:
         labelled = None
         if gold:
             labelled = LabelledSegments(detector.topic_probabilities(list(gold.texts)), gold.aspects)
-        self.fixed = {one.topic: one for one in fixed}
+        self.fixed, self.made_for = {one.topic: one for one in fixed}, made_for
         self.by_names = labelled is None
 
         @lru_cache(16)
@@ -76,9 +78,10 @@ class PageSuggester:
     def __call__(self, state: MapState) -> list[Suggestion]:
         present = {name: now for now, name in state.first_names().items()}
         present = {now: now for now in state.topic_map.aspects if now not in present} | present
+        lapsed = self.made_for is not None and not set(state.topic_map.aspects) <= set(self.made_for)
         result = []
         for new in self.found(state).suggestions:
-            one = new if state.learnt else self.first(new)
+            one = new if state.learnt or lapsed else self.first(new)
             if not all(name in present for name in spoken(one)):  # an aspect was deleted
                 one = new
             aspect = None if one.aspect is None else present.get(one.aspect)

@@ -26,6 +26,8 @@ PATIENCE = 20.0
 
 def find_files(patterns: list[str]) -> list[Path]:
     """Return the files of paths, globs and folders; a folder gives all its files of known formats, sorted."""
+    if not patterns:
+        raise InputError("Name at least one file of reviews.")
     found: list[Path] = []
     for pattern in patterns:
         matches = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))

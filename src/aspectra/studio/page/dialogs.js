@@ -61,7 +61,7 @@ export function writeNote(topic) {
 
 export function addAspect() {
   if (store.run.read_only) return;
-  const input = h("input", { name: "names", autofocus: true, required: true, maxlength: "600", dir: "auto", placeholder: "Image, Sound, Price", "aria-label": "Names" });
+  const input = h("input", { name: "names", autofocus: true, required: true, dir: "auto", placeholder: "Image, Sound, Price", "aria-label": "Names" });
   const known = new Set(store.state.aspects.map(({ name }) => name.toLowerCase()));
   const proposals = store.run.proposals.filter(({ name }) => !known.has(name.toLowerCase()));
   const add = (names) => act({ kind: "add", names });
@@ -74,6 +74,8 @@ export function addAspect() {
     h("div", { class: "chips" }, chips)));
 }
 
+const parts = (text, by) => text.split(by).map((part) => part.trim()).filter(Boolean);
+
 // What is said of an aspect beside its name; the run keeps it in aspects.toml.
 function description(name) {
   const said = store.state.described[name] ?? {};
@@ -82,13 +84,19 @@ function description(name) {
     box.value = value;
     return h("label", { class: "field" }, h("span", { class: "quiet" }, label), box);
   };
-  const parts = (text, by) => text.split(by).map((part) => part.trim()).filter(Boolean);
-  return form([
+  return [
     field("About", "about", "2", said.about ?? "", "A sentence: what is it about?"),
     field("Words", "words", "2", (said.words ?? []).join(", "), "picture, screen, color"),
     field("Examples", "examples", "3", (said.examples ?? []).join("\n"), "One sentence per line"),
-  ], "Keep description", ({ about, words, examples }) =>
-    act({ kind: "describe", name, about: about.value.trim(), words: parts(words.value, ","), examples: parts(examples.value, "\n") }));
+  ];
+}
+
+// Do what the dialog says: a new description, a new name, or both.
+function change(name, { to, about, words, examples }) {
+  const said = { about: "", words: [], examples: [], ...store.state.described[name] };
+  const now = { about: about.value.trim(), words: parts(words.value, ","), examples: parts(examples.value, "\n") };
+  if (Object.keys(now).some((key) => JSON.stringify(now[key]) !== JSON.stringify(said[key]))) act({ kind: "describe", name, ...now });
+  if (to.value.trim() !== name) act({ kind: "rename", name, to: to.value.trim() });
 }
 
 export function editAspect(name) {
@@ -102,8 +110,7 @@ export function editAspect(name) {
     h("button", { type: "button", class: "swatch", "data-hue": String(hue), "aria-label": `Colour ${hue + 1}`, "aria-pressed": String(hue === specific[at].hue), onclick: done({ kind: "colour", name, hue }) }));
   const button = (label, action, disabled = false) => h("button", { type: "button", disabled, onclick: done(action) }, label);
   open("Edit aspect", h("div", {},
-    form(input, "Rename", ({ to: { value } }) => value.trim() !== name && act({ kind: "rename", name, to: value.trim() })),
-    description(name),
+    form([h("label", { class: "field" }, h("span", { class: "quiet" }, "Name"), input), ...description(name)], "Keep", (fields) => change(name, fields)),
     h("div", { class: "swatches", role: "group", "aria-label": "Colour" }, colours),
     h("div", { class: "buttons spread" },
       button("Move up", { kind: "move", name, place: at - 1 }, at === 0),

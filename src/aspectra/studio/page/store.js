@@ -93,8 +93,15 @@ export async function refresh() {
 let queue = Promise.resolve();
 const underway = []; // sent in this order, not yet answered; shown already
 
+// Say why nothing can be changed, if that is so.
+function closed() {
+  if (store.run.read_only) notice("This map is open for reading only.");
+  else if (store.ended) notice("The studio has stopped. Start it again to change the map.");
+  return store.run.read_only || store.ended !== null;
+}
+
 export function act(action) {
-  if (store.run.read_only) return notice("This map is open for reading only.");
+  if (closed()) return;
   if (store.pending.length) return keep(action);
   underway.push(action);
   applyLocally(action);
@@ -103,7 +110,7 @@ export function act(action) {
 }
 
 export function assign(topic, aspect) {
-  if (store.run.read_only) return notice("This map is open for reading only.");
+  if (closed()) return;
   act({ kind: "assign", choices: { [topic]: aspect } });
   update({ topic: nextOpen(topic) ?? topic, trials: [] });
 }
@@ -164,7 +171,7 @@ function applyLocally(action) {
 
 // Not saved ----------------------------------------------------------------------------------------------------------------------------
 
-function keep(action, why = store.notice?.why) {
+function keep(action, why = store.notice?.why ?? "The map cannot be saved now.") {
   if (!["assign", "note"].includes(action.kind)) return notice("This cannot be done until the map can be saved again.", "bad", retry());
   applyLocally(action);
   remember([...store.pending, { action, base: store.state.version }], why);
