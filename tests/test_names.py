@@ -22,6 +22,7 @@ from aspectra.topicmap.names import (
     GeneralEvidence,
     Learned,
     against_shares,
+    denoise,
     first_opinion,
     learn_from_names,
     map_topics,
@@ -258,10 +259,17 @@ def test_an_aspect_that_nothing_speaks_of_is_found() -> None:
 
 def test_an_aspect_without_any_probability_leaves_the_others_as_they_are() -> None:
     said, opinion = np.array([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]]), np.array([[0.5, 0.5, 0.0]] * 4)
-    found = against_shares(said, opinion)
+    found = against_shares(said, opinion, np.eye(2)[[0, 1, 0, 1]])
     assert np.isfinite(found).all()
     assert found[:, 2].tolist() == [0, 0]
     assert found[0, 0] == pytest.approx(0.7 / 0.5**0.5)
+
+
+def test_topics_that_all_segments_share_say_nothing() -> None:
+    opinion = np.array([[0.6, 0.4], [0.2, 0.8]] * 5)
+    same = np.full((10, 3), 1 / 3)
+    after = denoise(same, opinion, map_topics(same, opinion), 1.5)
+    np.testing.assert_allclose(after, opinion, atol=1e-6)
 
 
 def test_odd_input_gives_numbers() -> None:

@@ -337,7 +337,8 @@ def check_corpus(corpus: Corpus, config: FitConfig) -> Corpus:
     if len(corpus.vocabulary) < config.n_topics:
         raise InputError(
             f"The reviews have {len(corpus.vocabulary)} words that occur {config.min_count} times or more, "
-            f"fewer than {config.n_topics} topics. Give more reviews, or lower --min-count or --n-topics."
+            f"fewer than {config.n_topics} topics. Give more reviews, or lower --min-count, perhaps to 2, "
+            "or --n-topics."
         )
     if len(corpus.trainable(config.min_tokens)) < 2:
         raise InputError(

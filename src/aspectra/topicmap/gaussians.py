@@ -15,7 +15,8 @@ COMPONENTS = 200
 BLOCKS = (1.0, 0.3, 0.15)
 """Scale of the encoder, the mean word vector and √β in the features."""
 SHRINKAGE = 0.05
-"""Share of the covariance that is a multiple of the identity."""
+"""Share of the covariance that is a multiple of the identity; more for fewer segments than 19 for each of the
+components."""
 LABEL_PRIOR = (0.3, 10.0, 100.0)
 """How strongly labels' corrections are held: weights and biases to zero, and the power of the answer without
 labels to POWER. That one firmly: a few doubtful labels would turn the answers round."""
@@ -118,7 +119,8 @@ def fit_gaussians(places: np.ndarray, targets: np.ndarray) -> Linear:
     shares = count / count.sum()
     covariance = (places.T * targets.sum(1)) @ places / count.sum() - (means.T * shares) @ means
     size = len(covariance)
-    covariance = (1 - SHRINKAGE) * covariance + SHRINKAGE * np.trace(covariance) / size * np.eye(size)
+    part = max(SHRINKAGE, size / (size + float(count.sum())))
+    covariance = (1 - part) * covariance + part * np.trace(covariance) / size * np.eye(size)
     weights = np.linalg.solve(covariance, means.T)
     return Linear(weights, np.log(shares) - 0.5 * (weights * means.T).sum(0))
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 WORDS_ONLY = "none"
 SAMPLE = 10_000
 """Segments to learn from; more do not help."""
+FEW = 1_000
+"""Of fewer segments with enough known words to train a teacher, all are learnt from."""
 RARE, COMMON = 0.01, 0.2
 """A given word that at most the first share of the segments have says all of its aspect that a word can say;
 one that the second share have says nothing: "good", "place"."""
@@ -119,10 +121,13 @@ class NamesSample:
 
 
 def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> np.ndarray:
-    """Return rows to learn from, in random order: of those that the teacher was trained on, the first n."""
+    """Return rows to learn from, in random order: of those that the teacher was trained on, the first n.
+
+    If these are few, all segments are learnt from.
+    """
     rows = corpus.trainable(min_tokens)
-    if not len(rows):
-        rows = np.flatnonzero(corpus.tokens.lengths > 0)
+    if len(rows) < FEW:
+        rows = np.flatnonzero(~corpus.segments["junk"].to_numpy())
     return np.random.default_rng(seed).permutation(rows)[:n]
 
 
@@ -222,8 +227,11 @@ def spoken_of(
 
 
 def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
-    """Tell whether reviews hardly mention an aspect, by its name, the first of `said`, and its words."""
-    if sample.features.encoder is None:
+    """Tell whether reviews hardly mention an aspect, by its name, the first of `said`, and its words.
+
+    Few segments do not tell: in 200 about a gym, 19 spoke of the staff without the word, none near to it.
+    """
+    if sample.features.encoder is None or len(sample.texts) < FEW:
         return False
     phrases = [*PARTS.split(said[0].lower()), *said[1:]]
     known = [phrase for phrase in phrases if is_whole(phrase, sample.reader)]

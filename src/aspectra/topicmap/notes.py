@@ -29,7 +29,7 @@ def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str], words: Seq
     if by_encoder:
         name, it = ("the name", "it") if len(by_encoder) == 1 else ("the names", "them")
         notes.append(
-            f"No word of {', '.join(by_encoder)} occurs in the reviews: only what the encoder knows of "
+            f"No word of {', '.join(by_encoder)} occurs often in the reviews: only what the encoder knows of "
             f"{name} speaks for {it}. {meant(by_encoder, words)}Words or examples in {rundir.ASPECTS} help."
         )
     if unknown:

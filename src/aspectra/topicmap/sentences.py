@@ -21,8 +21,9 @@ PRODUCT_TEMPLATES = (
     "This is the best {} ever.",
     "I would not buy this {} again.",
 )
-PRODUCTS = 3
-"""So many words for the product join the general texts; five brought in parts of it."""
+PRODUCTS, FEWEST = 3, 5
+"""So many words for the product join the general texts; five brought in parts of it. Each must be found so
+often: in few reviews "my teacher" is said of an aspect."""
 GENERAL_TEXTS = tuple(
     """I bought this for my husband.|Would recommend to anyone.|I have had it for two months now.
 I ordered it last week.|This is my second one.|I gave it as a gift.|I love it.|It is great.
@@ -71,4 +72,5 @@ def find_products(
     follow = Counter(word for text in texts for word in AFTER.findall(text.lower()))
     in_names = (word for name in names for word in re.findall(r"\w+", name.lower()))
     passed = {*stop_words, *NO_PRODUCT, *in_names}
-    return [word for word, _ in follow.most_common(200) if word not in passed][:count]
+    found = [word for word, times in follow.most_common(200) if word not in passed and times >= FEWEST]
+    return found[:count]
