@@ -123,11 +123,13 @@ class NamesSample:
 def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> np.ndarray:
     """Return rows to learn from, in random order: of those that the teacher was trained on, the first n.
 
-    If these are few, all segments are learnt from.
+    If these are few, all segments with a known word are learnt from; if all is junk, that.
     """
     rows = corpus.trainable(min_tokens)
     if len(rows) < FEW:
-        rows = np.flatnonzero(~corpus.segments["junk"].to_numpy())
+        known = corpus.tokens.lengths > 0
+        rows = np.flatnonzero(known & ~corpus.segments["junk"].to_numpy())
+        rows = rows if len(rows) else np.flatnonzero(known)
     return np.random.default_rng(seed).permutation(rows)[:n]
 
 
