@@ -330,3 +330,8 @@ def test_a_grid_search_compares_detectors_by_a_score_that_maps_them(texts: list[
     search = GridSearchCV(AspectDetector(**TINY), {"seed": [3, 4]}, scoring=share_right, cv=2).fit(texts)
     assert search.best_params_["seed"] in (3, 4)
     assert search.best_estimator_.topics_.items
+
+
+def test_a_choice_for_a_topic_that_is_not_there_is_refused(detector: AspectDetector) -> None:
+    with pytest.raises(MapError, match="No topic 99: there are topics 0 to 15"):
+        copy.copy(detector).suggest_map(["Taste"], encoder="none", choices={99: "Taste"})

@@ -265,3 +265,8 @@ def test_the_card_tells_what_was_learnt_from(linear_run: Path) -> None:
     assert f"| Taste | {card.learnt['Taste']:,} |" in text
     few = replace(card, n_labels=3, choice="names")
     assert "too few to tell" in few.labels_text()
+
+
+def test_labels_must_be_a_file_or_gold(linear_run: Path) -> None:
+    with pytest.raises(InputError, match="as read_gold returns them, not list"):
+        package.distill(linear_run, labels=["Loud."])  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pytest
 
 from aspectra.errors import InputError
@@ -44,3 +45,10 @@ def test_what_is_no_text_is_refused_in_a_sentence(given: Any, said: str) -> None
 
 def test_half_an_emoji_is_the_sign_for_the_unreadable() -> None:
     assert as_series(["cut \ud83d", "fine"]).to_list() == ["cut \ufffd", "fine"]
+
+
+def test_a_lazy_table_is_read() -> None:
+    other, texts = as_table(pl.LazyFrame({"text": TEXTS, "stars": [5] * len(TEXTS)}))
+    assert texts.to_list() == TEXTS
+    assert other is not None
+    assert other.columns == ["stars"]

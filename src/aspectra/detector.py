@@ -188,6 +188,9 @@ class AspectDetector(BaseEstimator):
 
         `suggested_` then has the suggestions with their flags, and notes on aspects that nothing speaks of.
         """
+        gone = [topic for topic in choices or () if not 0 <= topic < len(self.topics_.items)]
+        if gone:
+            raise MapError(f"No topic {gone[0]}: there are topics 0 to {len(self.topics_.items) - 1}.")
         dev = without_not_reviews(read_gold(dev) if isinstance(dev, str | Path) else dev) if dev else None
         wanted = find_aspects(aspects, seeds, dev)
         names = tuple(aspect.name for aspect in wanted)

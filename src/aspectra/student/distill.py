@@ -13,6 +13,7 @@ from pathlib import Path
 
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
+from aspectra.errors import InputError
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
@@ -79,6 +80,8 @@ def distill(
 def given_labels(gold: Gold | Path | str | None) -> Gold | None:
     """Return labelled segments, read from a file if need be; what is no review has no aspect to learn."""
     gold = read_gold(gold) if isinstance(gold, str | Path) else gold
+    if gold is not None and not isinstance(gold, Gold):
+        raise InputError(f"Give labels as a file or as read_gold returns them, not {type(gold).__name__}.")
     return without_not_reviews(gold) if gold else None
 
 

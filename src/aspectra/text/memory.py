@@ -37,6 +37,8 @@ def as_series(texts: Any) -> pl.Series:
 
 def as_table(reviews: Any, text_column: str | None = None) -> tuple[pl.DataFrame | None, pl.Series]:
     """Return a table's other columns, if a table was given, and its texts."""
+    if isinstance(reviews, pl.LazyFrame):
+        reviews = reviews.collect()
     if not hasattr(reviews, "columns"):
         return None, as_series(reviews)
     if not isinstance(reviews, pl.DataFrame):
