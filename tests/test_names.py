@@ -8,6 +8,7 @@ import pytest
 
 from aspectra.config import GENERAL
 from aspectra.topicmap.gaussians import (
+    SHRINKAGE,
     SUREST,
     Features,
     Lessons,
@@ -29,6 +30,7 @@ from aspectra.topicmap.names import (
     own_topics,
     unspoken,
 )
+from aspectra.topicmap.sentences import find_products
 
 SIZE, N, N_TOPICS = 12, 1500, 8
 DIRECTIONS = np.eye(SIZE)
@@ -243,6 +245,17 @@ def test_gaussians_find_the_means_and_the_shares() -> None:
     assert (answers.argmax(1) == truth).mean() > 0.93
 
 
+@pytest.mark.parametrize(("n", "held"), [(60, 10 / 70), (4000, SHRINKAGE)])
+def test_the_fewer_segments_the_more_firmly_a_model_is_held(n: int, held: float) -> None:
+    random = np.random.default_rng(0)
+    truth, places = random.integers(0, 2, n), random.normal(size=(n, 10))
+    means = np.stack([places[truth == one].mean(0) for one in (0, 1)])
+    covariance = np.cov((places - means[truth]).T, bias=True)
+    expected = (1 - held) * covariance + held * np.trace(covariance) / 10 * np.eye(10)
+    found = fit_gaussians(places, np.eye(2)[truth])
+    np.testing.assert_allclose(expected @ found.weights, means.T, atol=1e-6)
+
+
 def test_an_aspect_that_nothing_speaks_of_is_found() -> None:
     answers = np.zeros((1000, 4))
     answers[:, 3] = 0.5
@@ -279,3 +292,8 @@ def test_odd_input_gives_numbers() -> None:
     )
     assert np.isfinite(learned.targets).all()
     np.testing.assert_allclose(learned.targets.sum(1), 1)
+
+
+def test_a_word_must_follow_my_often_to_be_the_product() -> None:
+    texts = ["I love my teacher."] * 4 + ["This course is fine."] * 5
+    assert find_products(texts, ["Lessons"], ()) == ["course"]

@@ -16,6 +16,7 @@ from aspectra.errors import InputError
 from aspectra.fitting import Fitted
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.names_sample import (
+    FEW,
     NamesSample,
     find_encoder,
     is_known,
@@ -192,6 +193,22 @@ def test_a_name_is_mentioned_only_if_all_of_its_words_are(words: NamesSample) ->
     far = seen_by_an_encoder(words, 0.2)
     assert len(spoken_of(named("Coffee"), far)[0]) == 1
     assert spoken_of(named("Coffee submarine"), far)[0] == []
+
+
+def test_few_segments_do_not_tell_that_an_aspect_is_not_mentioned(words: NamesSample) -> None:
+    far = seen_by_an_encoder(words, 0.2)
+    few = replace(far, texts=far.texts[: FEW - 1])
+    assert [len(spoken_of(named("Submarine"), one)[0]) for one in (far, few)] == [0, 1]
+
+
+def test_of_few_segments_short_ones_are_learnt_from_too(detector: AspectDetector) -> None:
+    corpus = detector.corpus_
+    enough = sample_rows(corpus, min_tokens=3, seed=0)
+    assert corpus.tokens.lengths[enough].min() >= 3
+    long = int(corpus.tokens.lengths.max())  # hardly any segment has so many words
+    few = sample_rows(corpus, min_tokens=long, seed=0)
+    known = (corpus.tokens.lengths > 0) & ~corpus.segments["junk"].to_numpy()
+    assert sorted(few) == np.flatnonzero(known).tolist()
 
 
 def test_one_of_several_parts_of_a_name_is_enough(words: NamesSample) -> None:

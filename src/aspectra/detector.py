@@ -21,13 +21,14 @@ from aspectra.fitting import Fitted, Reviews, fit_sentiment, fit_stages
 from aspectra.labelling.labeller import Labeller, TeacherLabeller, choose_model, open_labeller
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
-from aspectra.scores import Gold, read_gold, without_not_reviews
+from aspectra.scores import Gold
 from aspectra.teacher.encode import TrainedTeacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
 from aspectra.topicmap.aspects import Aspect, of_words, read_aspects
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
+from aspectra.topicmap.labels import given_labels
 from aspectra.topicmap.names_sample import find_encoder
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Choice, TopicMap
@@ -153,9 +154,7 @@ class AspectDetector(BaseEstimator):
         topicmap.check_new_aspects(list(mapping))
         aspect_of: dict[int, str] = {}
         for aspect, numbers in mapping.items():
-            for topic in numbers if isinstance(numbers, Iterable) else [numbers]:
-                if not isinstance(topic, int | np.integer) or not 0 <= topic < len(self.topics_.items):
-                    raise MapError(f"No topic {topic}: there are topics 0 to {len(self.topics_.items) - 1}.")
+            for topic in self._known_topics(numbers):
                 if topic in aspect_of:
                     raise MapError(
                         f"Topic {topic} is mapped to both {aspect_of[topic]} and {aspect}. Choose one."
@@ -167,6 +166,15 @@ class AspectDetector(BaseEstimator):
         ]
         self.topic_map_ = TopicMap(tuple(mapping), tuple(choices), self.topics_.fingerprint)
         return self
+
+    def _known_topics(self, numbers: Iterable[int] | int) -> list[int]:
+        """Return the numbers of topics, or of one; raise MapError if there is no such topic."""
+        given = list(numbers) if isinstance(numbers, Iterable) else [numbers]
+        known = range(len(self.topics_.items))
+        for topic in given:
+            if topic not in known:
+                raise MapError(f"No topic {topic}: there are topics 0 to {len(known) - 1}.")
+        return given
 
     def suggest_map(
         self,
@@ -188,10 +196,8 @@ class AspectDetector(BaseEstimator):
 
         `suggested_` then has the suggestions with their flags, and notes on aspects that nothing speaks of.
         """
-        gone = [topic for topic in choices or () if not 0 <= topic < len(self.topics_.items)]
-        if gone:
-            raise MapError(f"No topic {gone[0]}: there are topics 0 to {len(self.topics_.items) - 1}.")
-        dev = without_not_reviews(read_gold(dev) if isinstance(dev, str | Path) else dev) if dev else None
+        self._known_topics(choices or ())
+        dev = given_labels(dev)
         wanted = find_aspects(aspects, seeds, dev)
         names = tuple(aspect.name for aspect in wanted)
         labelled = sample = None

@@ -208,8 +208,9 @@ class Costs:
     stages: dict[str, float] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     elsewhere: float = 0.0
+    """Seconds of this process for the shared fit, which are not the system's own."""
     elsewhere_cpu: float = 0.0
-    """Seconds of this process for the shared fit, which are not the system's own; those of its CPU."""
+    """The same in seconds of its CPU."""
 
     def measure(self, fit: Callable[[], Frozen]) -> tuple[Frozen, dict[str, float]]:
         """Fit a system; return it with its seconds and the peak memory in GB of the process meanwhile."""

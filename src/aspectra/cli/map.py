@@ -229,9 +229,8 @@ def show_in_browser(address: str) -> None:
 def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     """Suggest or carry over a map, save and print it; without either, print the map that is there."""
     from aspectra import disk, rundir
-    from aspectra.scores import read_gold
     from aspectra.topicmap.aspects import keep_aspects
-    from aspectra.topicmap.labels import keep_labels, take_over
+    from aspectra.topicmap.labels import given_labels, keep_labels, take_over
     from aspectra.topicmap.topicmap import merge, write_map
 
     with show.waiting("Loading", quiet):
@@ -256,7 +255,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
             "--from takes over another run's map. Leave out --aspects and --dev, or open the page: --page"
         )
     before = old()  # a map that cannot be kept is refused before the work, not after it
-    aspects, gold = find_aspects(run, options), read_gold(options.dev) if options.dev else None
+    aspects, gold = find_aspects(run, options), given_labels(options.dev)
     if options.from_:
         new = carry(detector, options.from_)[0]
     else:

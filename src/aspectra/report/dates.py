@@ -1,6 +1,7 @@
 """Dates as people write them → days, and days → periods of a length that suits the time span.
 
-The format that reads most of a sample is used, and where it does not fit, the others that say the same day.
+All ways of writing a day are tried. Of those that contradict each other (3/4/2024), the one that reads most
+of a sample is used for the whole column.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def within_reason(day: pl.Expr) -> pl.Expr:
 def date_readers(name: str) -> tuple[list[pl.Expr], list[pl.Expr]]:
     """Return one expression per way of writing a day, each null where it does not fit.
 
-    The second list are those that contradict each other.
+    They are in two lists: the clear ones, and those that contradict each other.
     """
     text = pl.col(name).cast(pl.String).str.strip_chars()
     day = text.str.replace(r"[T ,]+\d{1,2}:\d{2}.*$", "")  # without the time of day

@@ -35,8 +35,6 @@ RANGES = {
     "known_words": (0, 10**9), "topic": (0, 10**9),
 }  # fmt: skip
 """What numbers of the labels are between; rounding may take them a little over."""
-ROW = "row"
-"""The column of row numbers, which is added."""
 FEELINGS = {"negative": -1, "neutral": 0, "positive": 1}
 DATE_NAMES = (
     "date", "reviewdate", "reviewtime", "createdat", "created", "timestamp", "time", "unixreviewtime", "year",
@@ -97,11 +95,11 @@ class Labels:
 def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     """Read a label file, and guess the columns that are not named in `wanted`."""
     rows = scan(path)
-    names = rows.collect_schema().names()
+    kinds = rows.collect_schema()
+    names = kinds.names()
     aspects = find_aspects(path, names)
     carried = names[: names.index("review")] + names[names.index("known_words") + 1 + len(aspects) :]
-    kinds = rows.collect_schema()
-    flat = [name for name in carried if name != ROW and not kinds[name].is_nested()]
+    flat = [name for name in carried if name != "row" and not kinds[name].is_nested()]
     columns = find_columns(path, flat, wanted)
     columns, day, dateless = find_days(path, rows, columns, required=wanted.date is not None)
     try:
@@ -161,12 +159,12 @@ def scan(path: Path) -> pl.LazyFrame:
             )
         else:
             raise InputError(f"{path} is not a label file: its name must end in .parquet, .csv or .jsonl.")
-        if ROW in rows.collect_schema():  # a column of the user's
-            rows = rows.rename({ROW: f"input_{ROW}"})
+        if "row" in rows.collect_schema():  # a column of the user's
+            rows = rows.rename({"row": "input_row"})
         known = rows.collect_schema()
         own = OWN | FELT
         typed = rows.with_columns(pl.col(name).cast(own[name]) for name in known if name in own)
-        return typed.with_row_index(ROW)
+        return typed.with_row_index("row")
     except (pl.exceptions.PolarsError, OSError) as error:
         message = f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote."
         raise InputError(message) from None
@@ -264,7 +262,7 @@ def check_frame(path: Path, frame: pl.DataFrame) -> None:
     if frame.is_empty():
         raise InputError(f"{path} has no rows. Label some reviews first.")
     if frame["aspect"].null_count():
-        row = frame.filter(pl.col("aspect").is_null())[ROW][0] + 1
+        row = frame.filter(pl.col("aspect").is_null())["row"][0] + 1
         raise InputError(
             f"{path}, row {row} has an aspect without a column {PREFIX}…. Label the reviews again."
         )
@@ -299,14 +297,13 @@ def with_ratings(labels: Labels, required: bool) -> Labels:
                 f"Column {column!r} of {labels.path} has no ratings. Name another --rating-column."
             )
         return replace(labels, frame=frame, columns=replace(labels.columns, rating=None))
+    note = ""
     if not (found.usual or required):
         note = f"Column {column!r} is not taken for ratings: {scale} is no usual scale. Else name it."
-        frame = frame.with_columns(rating=pl.lit(None, pl.Float32))
-        columns = replace(labels.columns, rating=None)
-        return replace(labels, frame=frame, columns=columns, notes=(*labels.notes, note))
-    if is_turned_round(frame):
+    elif is_turned_round(frame):
         best = f"low ratings go with praise, so {found.low:g} seems to be the best"
         note = f"Column {column!r} is not used: {best}."
+    if note:
         frame = frame.with_columns(rating=pl.lit(None, pl.Float32))
         columns = replace(labels.columns, rating=None)
         return replace(labels, frame=frame, columns=columns, notes=(*labels.notes, note))

@@ -13,11 +13,10 @@ from pathlib import Path
 
 from aspectra import disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.errors import InputError
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
-from aspectra.scores import Gold, join_gold, read_gold, without_not_reviews
+from aspectra.scores import Gold, join_gold
 from aspectra.sentiment.model import SentimentModel
 from aspectra.sentiment.rated import RatedReviews, load_rated
 from aspectra.student.from_names import train_linear
@@ -26,7 +25,7 @@ from aspectra.student.paper.from_teacher import train_attention
 from aspectra.student.paper.model import Student
 from aspectra.student.teach_fast import teach_fast
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
-from aspectra.topicmap.labels import labels_of_run
+from aspectra.topicmap.labels import given_labels, labels_of_run
 from aspectra.topicmap.reader import Embed, ReadOnce
 
 
@@ -75,14 +74,6 @@ def distill(
                 felt.save(Path(run) / rundir.SENTIMENT)
             student.save_pretrained(home, fitted.the_map())
     return student
-
-
-def given_labels(gold: Gold | Path | str | None) -> Gold | None:
-    """Return labelled segments, read from a file if need be; what is no review has no aspect to learn."""
-    gold = read_gold(gold) if isinstance(gold, str | Path) else gold
-    if gold is not None and not isinstance(gold, Gold):
-        raise InputError(f"Give labels as a file or as read_gold returns them, not {type(gold).__name__}.")
-    return without_not_reviews(gold) if gold else None
 
 
 def refine_sentiment(

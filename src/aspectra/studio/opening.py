@@ -16,7 +16,7 @@ from aspectra.config import BUNDLED, GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError, typed
 from aspectra.progress import StageProgress, unseen
-from aspectra.scores import Gold, read_gold, without_not_reviews
+from aspectra.scores import Gold
 from aspectra.studio.actions import follow
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
@@ -26,7 +26,7 @@ from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap import agree
 from aspectra.topicmap.aspects import Aspect, aspects_of_run, described
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
-from aspectra.topicmap.labels import all_labels, keep_labels, take_over
+from aspectra.topicmap.labels import all_labels, given_labels, keep_labels, take_over
 from aspectra.topicmap.names_sample import NamesSample, find_encoder
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
@@ -65,7 +65,7 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     others = agree.read_other_maps(
         run, detector.topics_.fingerprint, opening.annotator, len(detector.topics_.items)
     )
-    gold = without_not_reviews(read_gold(opening.dev)) if opening.dev else None
+    gold = given_labels(opening.dev)
     topic_map, fixed = first_map(detector, path, opening, others, gold)
     if not opening.read_only:
         keep_told(run, opening, gold)

@@ -100,7 +100,7 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
     async def done(request: Request) -> Any:
         studio.session.close(finished=True)
         stop()
-        return {"next": show_next(studio)}
+        return {"next": next_command(studio)}
 
     routes = [
         Route("/api/start", api(start)), Route("/api/state", api(state)),
@@ -113,7 +113,7 @@ def make_app(studio: Studio, token: str, port: int, stop: Callable[[], None]) ->
     return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)])
 
 
-def show_next(studio: Studio) -> str:
+def next_command(studio: Studio) -> str:
     """Return the command that comes after the page; an annotator's map is to be agreed on first."""
     in_use = studio.session.is_in_use
     return f"aspectra distill {typed(studio.run)}" if in_use else f"aspectra map {typed(studio.run)} --page"

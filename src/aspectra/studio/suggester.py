@@ -26,8 +26,8 @@ class PageSuggester:
     """Suggests an aspect per topic for a `MapState`, under the aspects' present names.
 
     Suggestions are made for the aspects' first names, so renaming an aspect changes none. Those for the last
-    sets of aspects are kept. `fixed` ones come before those made here, until a person asks for new ones, or
-    as long as there are no aspects but those that they were `made_for`.
+    sets of aspects are kept. `fixed` ones come before those made here. They lapse when a person asks for new
+    ones, or adds an aspect to those that they were `made_for`.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class PageSuggester:
 
     def __call__(self, state: MapState) -> list[Suggestion]:
         present = {name: now for now, name in state.first_names().items()}
-        present = {now: now for now in state.topic_map.aspects if now not in present} | present
+        present = {now: now for now in state.topic_map.aspects} | present  # fixed ones have present names
         lapsed = self.made_for is not None and not set(state.topic_map.aspects) <= set(self.made_for)
         result = []
         for new in self.found(state).suggestions:

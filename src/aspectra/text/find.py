@@ -42,9 +42,10 @@ def find_files(patterns: list[str]) -> list[Path]:
             raise InputError(f"The format of {path} is unknown. {KNOWN}")
         if not (path.is_file() or path.is_fifo()):
             raise InputError(f"{path} is not a file. Save the reviews in a file first.")
-    once = {path.resolve(): path for path in reversed(found)}  # a folder and a file in it: read it once
-    kept = [path for path in found if once[path.resolve()] is path]
-    return [kept_pipe(path) if path.is_fifo() else path for path in kept]
+    once: dict[Path, Path] = {}  # of a folder and a file in it, the file is read once
+    for path in found:
+        once.setdefault(path.resolve(), path)
+    return [kept_pipe(path) if path.is_fifo() else path for path in once.values()]
 
 
 def files_in(folder: Path) -> list[Path]:

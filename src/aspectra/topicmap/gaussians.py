@@ -15,8 +15,8 @@ COMPONENTS = 200
 BLOCKS = (1.0, 0.3, 0.15)
 """Scale of the encoder, the mean word vector and √β in the features."""
 SHRINKAGE = 0.05
-"""Share of the covariance that is a multiple of the identity; more for fewer segments than 19 for each of the
-components."""
+"""Share of the covariance that is a multiple of the identity. With fewer than 19 segments per component it is
+components / (components + segments), which is more."""
 LABEL_PRIOR = (0.3, 10.0, 100.0)
 """How strongly labels' corrections are held: weights and biases to zero, and the power of the answer without
 labels to POWER. That one firmly: a few doubtful labels would turn the answers round."""

@@ -1,4 +1,4 @@
-"""The labelled segments that a run keeps, and what a run takes over from another.
+"""Labelled segments: as a person gives them, as a run keeps them, as a run takes them over from another.
 
 Those that were labelled on the mapping page are in dev.jsonl; labels.jsonl has those that `map --dev` was
 given last. A student learns from both, if no others are named.
@@ -12,8 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from aspectra import disk, rundir
-from aspectra.scores import Gold, join_gold, read_bytes, read_gold
+from aspectra.errors import InputError
+from aspectra.scores import Gold, join_gold, read_bytes, read_gold, without_not_reviews
 from aspectra.topicmap.aspects import Aspect, aspects_of_run, write_aspects
+
+
+def given_labels(gold: Gold | Path | str | None) -> Gold | None:
+    """Return labelled segments, read from a file if need be; what is no review has no aspect to learn."""
+    gold = read_gold(gold) if isinstance(gold, str | Path) else gold
+    if gold is not None and not isinstance(gold, Gold):
+        raise InputError(f"Give labels as a file or as read_gold returns them, not {type(gold).__name__}.")
+    return without_not_reviews(gold) if gold else None
 
 
 def keep_labels(run: Path, gold: Gold | None) -> str:
@@ -48,7 +57,7 @@ def all_labels(run: Path) -> Gold | None:
 
     Labels of an aspect that was renamed on the page have its new name.
     """
-    given = join_gold(*(read_labels(run / name) for name in (rundir.LABELS, rundir.DEV)))
+    given = join_gold(*(read_if_there(run / name) for name in (rundir.LABELS, rundir.DEV)))
     new = renamed(run)
     if given is None or not new:
         return given
@@ -56,14 +65,14 @@ def all_labels(run: Path) -> Gold | None:
     return Gold(given.texts, tuple(present))
 
 
-def read_labels(path: Path) -> Gold | None:
+def read_if_there(path: Path) -> Gold | None:
     """Read labels that a run keeps; None if there are none."""
     return read_gold(path) if path.exists() and path.stat().st_size else None
 
 
 def renamed_lines(run: Path, name: str) -> bytes:
     """Return a file of labels with the aspects' present names; empty if there is none."""
-    if read_labels(run / name) is None:
+    if read_if_there(run / name) is None:
         return b""
     new = renamed(run)
     lines = read_bytes(run / name).decode("utf-8-sig").split("\n")
