@@ -112,3 +112,8 @@ def test_settings_of_the_student_that_cannot_work_are_refused(settings: dict, me
         StudentConfig(**settings)
     with pytest.raises(ConfigError, match="Unknown settings"):
         StudentConfig.from_dict({"nonsense": 1})
+
+
+def test_few_reviews_need_not_say_a_word_ten_times() -> None:
+    assert [FitConfig().least_count(n) for n in (0, 14_000, 33_000, 10**6)] == [2, 2, 6, 10]
+    assert FitConfig(min_count=7).least_count(100) == 7

@@ -190,7 +190,7 @@ def test_label_says_in_a_line_what_it_took_and_report_grades_it(
 
 
 def test_explain_tells_which_words_counted(linear_run: Path) -> None:
-    told = explain(load_run(linear_run), "The motor is loud")
+    told = explain(load_run(linear_run), "The coffee tastes bitter")
     assert sum(told.student) == pytest.approx(1)
     assert told.answer == pytest.approx(told.student_answer, abs=1e-5)
 

@@ -133,3 +133,12 @@ def test_without_an_encoder_there_is_nothing_to_export(model: StudentLabeller, t
     assert isinstance(model.student, LinearStudent)
     with pytest.raises(InputError, match="made without an encoder"):
         export_onnx(model.fitted, replace(model.student, encoder=None), tmp_path / "x.onnx")
+
+
+def test_words_and_topics_say_nothing_of_a_segment_without_known_words(model: StudentLabeller) -> None:
+    head = model.student.head
+    state = torch.ones(1, len(head.origin))
+    nothing = torch.zeros(1, len(head.usual_words)), torch.full((1, len(head.usual_beta)), 0.1)
+    with torch.inference_mode():
+        answer = head(*nothing, state)
+        assert torch.equal(answer, head(head.usual_words[None], head.usual_beta[None], state))

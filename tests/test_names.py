@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from aspectra.config import GENERAL
+from aspectra.topicmap.first_opinion import AspectEvidence, GeneralEvidence, first_opinion, specific_share
 from aspectra.topicmap.gaussians import (
     SHRINKAGE,
     SUREST,
@@ -19,12 +20,9 @@ from aspectra.topicmap.gaussians import (
     surest,
 )
 from aspectra.topicmap.names import (
-    AspectEvidence,
-    GeneralEvidence,
     Learned,
     against_shares,
     denoise,
-    first_opinion,
     learn_from_names,
     map_topics,
     own_topics,
@@ -297,3 +295,12 @@ def test_odd_input_gives_numbers() -> None:
 def test_a_word_must_follow_my_often_to_be_the_product() -> None:
     texts = ["I love my teacher."] * 4 + ["This course is fine."] * 5
     assert find_products(texts, ["Lessons"], ()) == ["course"]
+
+
+def test_the_share_of_general_follows_how_many_segments_mention_an_aspect() -> None:
+    rows = np.arange(1000)
+    few, many = (AspectEvidence("Price", mentioned=rows < n) for n in (50, 500))
+    assert specific_share([few]) == pytest.approx(0.05 + 1.3 * 0.05)
+    assert specific_share([few, many]) == pytest.approx(0.05 + 1.3 * 0.5)
+    assert specific_share([AspectEvidence("Sound", mentioned=rows < 0)]) == 0.1
+    assert specific_share([AspectEvidence("Sound")]) == 0.4

@@ -27,6 +27,7 @@ from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import make_app as make_page
 from aspectra.studio.studio import Studio
 from aspectra.text.read import open_source
+from aspectra.text.segment import without_html
 from aspectra.text.write import write_frames
 
 short = settings(
@@ -85,8 +86,8 @@ def read_rows(path: Path) -> Rows:
 
 
 def bare(text: str) -> str:
-    """Leave out white space, which segments may lose."""
-    return "".join(sign for sign in text if not sign.isspace())
+    """Leave out what segments may lose: white space, and marks of a page."""
+    return "".join(sign for sign in without_html(pl.Series([text]))[0] if not sign.isspace())
 
 
 @pytest.mark.parametrize(

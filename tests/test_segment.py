@@ -163,3 +163,20 @@ def test_boundaries_are_scored_against_gold(tmp_path: Path) -> None:
 def test_folder_without_gold_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"No \*-dev.asp files in .*oposum"):
         clause_boundaries(tmp_path)
+
+
+def test_what_was_written_for_a_page_is_read_as_it_looks_there() -> None:
+    text = (
+        "Great.<br /><br />It isn&#39;t &amp;quot;loud&amp;quot;."
+        "<p>I <b>love</b> it &lt;3 &unknown; a < b</p>"
+    )
+    assert split_reviews(pl.Series([text, None]))["text"].to_list() == [
+        "Great.",
+        'It isn\'t "loud".',
+        "I love it <3 &unknown; a < b",
+    ]
+
+
+def test_marks_with_attributes_stay_as_they_may_be_pasted_code() -> None:
+    text = '<a href="x">A link</a> and <script>.'
+    assert split_reviews(pl.Series([text]))["text"].to_list() == [text]

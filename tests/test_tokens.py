@@ -93,3 +93,7 @@ def test_dictionary_words_and_numbers_are_known() -> None:
 def test_an_unknown_language_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(ConfigError, match=r"language must be one of .*de, .*en, .* got 'tlh'."):
         check_language("tlh")
+
+
+def test_abbreviations_do_not_become_longer_words() -> None:
+    assert lemmas(["cf", "led", "men", "ran"], "en") == ["cf", "led", "man", "run"]

@@ -27,6 +27,8 @@ NOT_REVIEW = "Not a review"
 """What a person may choose for topics of code, spam or other languages: marked, and left out of shares."""
 MODEL_SIZE = 1e5
 """The model size in the learning rate's formula; fixed, because `learning_factor` scales the same number."""
+WORDS_PER_COUNT = 5_000
+"""A word is known if it is one of so many, on average; `PrepareConfig.least_count` has the limits."""
 LARGEST = 2.0**63
 LARGEST_SEED = 2**32 - 2
 """scikit-learn takes 32 bits; the word vectors use seed + 1."""
@@ -114,7 +116,12 @@ class PrepareConfig:
     language: str = setting(
         "en", "Language of the reviews, as a two-letter code; others are left out of training.", "en"
     )
-    min_count: int = setting(10, "A word seen fewer times than this is unknown.", "10", at_least=1)
+    min_count: int = setting(
+        0,
+        "A word seen fewer times than this is unknown; 0 chooses 2 to 10, fewer for few reviews.",
+        "10",
+        at_least=0,
+    )
     min_tokens: int = setting(
         3, "Train on segments with at least this many known words.", "not said", at_least=1
     )
@@ -126,6 +133,13 @@ class PrepareConfig:
         "all",
         at_least=0,
     )
+
+    def least_count(self, n_words: int) -> int:
+        """Return how often a word must be seen to be known, among so many words of reviews.
+
+        With few words known, their vectors become alike, and all segments have the same topic.
+        """
+        return self.min_count or max(2, min(10, n_words // WORDS_PER_COUNT))
 
 
 @dataclass(frozen=True)

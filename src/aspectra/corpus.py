@@ -316,12 +316,12 @@ def build_vocabulary(
     """Count lemmas over some segments; return the frequent ones and each word form's id, -1 if unknown."""
     of_type = pl.Series("lemma", lemmas(tokens.types, config.language), dtype=pl.String)
     occurrences = np.bincount(tokens.codes[np.repeat(counted, tokens.lengths)], minlength=len(tokens.types))
+    counts = pl.DataFrame({"lemma": of_type, "count": occurrences}).drop_nulls()
+    least = config.least_count(int(counts["count"].sum()))
     frequent = (
-        pl.DataFrame({"lemma": of_type, "count": occurrences})
-        .drop_nulls()
-        .group_by("lemma")
+        counts.group_by("lemma")
         .agg(pl.col("count").sum())
-        .filter(pl.col("count") >= config.min_count)
+        .filter(pl.col("count") >= least)
         .sort("count", "lemma", descending=[True, False])
     )
     vocabulary = Vocabulary(tuple(frequent["lemma"]), tuple(frequent["count"]), config.language)

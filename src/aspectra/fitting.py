@@ -335,10 +335,11 @@ def learn_sentiment(
 def check_corpus(corpus: Corpus, config: FitConfig) -> Corpus:
     """Return the corpus, or raise if there is too little in it to learn from."""
     if len(corpus.vocabulary) < config.n_topics:
+        least = config.least_count(sum(corpus.vocabulary.counts))
+        lower = "--min-count, perhaps to 2, or --n-topics" if least > 2 else "--n-topics"
         raise InputError(
-            f"The reviews have {len(corpus.vocabulary)} words that occur {config.min_count} times or more, "
-            f"fewer than {config.n_topics} topics. Give more reviews, or lower --min-count, perhaps to 2, "
-            "or --n-topics."
+            f"The reviews have {len(corpus.vocabulary)} words that occur {least} times or more, "
+            f"fewer than {config.n_topics} topics. Give more reviews, or lower {lower}."
         )
     if len(corpus.trainable(config.min_tokens)) < 2:
         raise InputError(

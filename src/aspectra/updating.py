@@ -226,7 +226,8 @@ def learn_words(fitted: Fitted, new: Corpus, rare_words: bool, found: Update) ->
         for word, count in before.items()
         if word not in old.vocabulary.index
     }
-    words, rare = (frequent(one, config.min_count) for one in (fresh | (rare if rare_words else {}), rare))
+    least = config.least_count(sum(old.vocabulary.counts))
+    words, rare = (frequent(one, least) for one in (fresh | (rare if rare_words else {}), rare))
     known = Vocabulary(
         (*old.vocabulary.words, *words), (*old.vocabulary.counts, *words.values()), config.language
     )
@@ -306,7 +307,12 @@ def compared(grown: Fitted, old: Corpus, found: Update, earlier: int) -> Update:
     now = np.bincount(topics, minlength=len(grown.shares)) / max(1, len(rows))
     found = replace(
         found,
-        risen=risen_words(both, grown.vocabulary.words, set(found.words), grown.config.min_count),
+        risen=risen_words(
+            both,
+            grown.vocabulary.words,
+            set(found.words),
+            grown.config.least_count(sum(old.vocabulary.counts)),
+        ),
         without_words=(empty[0], empty[1]),
         outside=unmapped_share(grown, now),
         grown=tuple(grown_topics(grown, now)) if len(rows) >= ENOUGH else (),

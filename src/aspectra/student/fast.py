@@ -26,7 +26,7 @@ from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import Tokens, extract
 from aspectra.topicmap.calibrate import soften
-from aspectra.topicmap.gaussians import heard, logs, normalise, softmax
+from aspectra.topicmap.gaussians import Features, heard, logs, normalise, softmax
 from aspectra.topicmap.reader import segment_features
 
 BLOCK = 2048
@@ -66,7 +66,7 @@ class FastStudent:
         """
         known, *phrases = found
         longest = self.fitted.config.max_tokens
-        seen = segment_features(known, self.fitted.vectors.matrix, beta, longest=longest)
+        seen = fill(segment_features(known, self.fitted.vectors.matrix, beta, longest=longest), self.head)
         states, leaning = self.phrases.read(*phrases)
         return np.hstack([states, seen.words, np.sqrt(seen.beta)]), leaning
 
@@ -92,6 +92,13 @@ class FastStudent:
         }
         whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         disk.write_atomic(folder / rundir.FAST, to_bytes(whole))
+
+
+def fill(segments: Features, head: dict[str, np.ndarray]) -> Features:
+    """Give segments without known words what is usual; heads of older versions do not know it."""
+    if "usual_words" not in head:
+        return segments
+    return segments.filled(Features(head["usual_words"], head["usual_beta"]))
 
 
 def answer(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:

@@ -44,6 +44,8 @@ class LinearHead(nn.Module):
     general_bias: Tensor
     specific: Tensor  # F×(A − 1)
     specific_bias: Tensor
+    usual_words: Tensor  # D: the words of a segment whose words are unknown; older students have none
+    usual_beta: Tensor  # K: its topics
     topics_say: Tensor  # K×A; students of older versions have none
     topics_power: Tensor
     answerable: Tensor  # A, 0 or 1; only if General is not answered
@@ -60,6 +62,7 @@ class LinearHead(nn.Module):
         self.encoded, self.corrected = "origin" in arrays, "correction" in arrays
         self.calibrated, self.topical = "temperature" in arrays, "topics_say" in arrays
         self.leading, self.limited = "lead" in arrays, "answerable" in arrays
+        self.filling = "usual_words" in arrays
 
     @classmethod
     def of(
@@ -72,6 +75,7 @@ class LinearHead(nn.Module):
         arrays["temperature"] = np.array(temperature)
         if lead != 1:
             arrays["lead"] = np.array(lead)
+        arrays |= {"usual_words": learned.usual.words[0], "usual_beta": learned.usual.beta[0]}
         arrays |= {"topics_say": learned.topics_say, "topics_power": np.array(learned.topics_power)}
         if learned.answerable is not None:
             arrays["answerable"] = learned.answerable.astype(np.float32)
@@ -88,6 +92,12 @@ class LinearHead(nn.Module):
 
     def forward(self, words: Tensor, beta: Tensor, encoder: Tensor | None = None) -> Tensor:
         """Return probabilities, B×A, for mean word vectors (B×D), β (B×K) and mean states (B×De)."""
+        if self.filling:
+            known = words.abs().sum(1, keepdim=True) > 0  # B×1
+            words, beta = (
+                torch.where(known, words, self.usual_words),
+                torch.where(known, beta, self.usual_beta),
+            )
         flat = torch.cat([words, beta.sqrt()], 1)  # B×(D + K)
         if self.encoded and encoder is not None:
             flat = torch.cat([normalize(normalize(encoder) - self.origin), flat], 1)  # B×F

@@ -15,7 +15,7 @@ import polars as pl
 from aspectra.encoder.features import part_of
 from aspectra.progress import StageProgress, unseen
 from aspectra.scores import Gold, gold_matrix
-from aspectra.student.fast import FastStudent, answer, before_labels, learnt_answer, number
+from aspectra.student.fast import FastStudent, answer, before_labels, fill, learnt_answer, number
 from aspectra.student.linear import LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.calibrate import temperature_for
@@ -54,7 +54,7 @@ def teach_fast(
     origin, embed = head.pop("origin"), embed or partial(fitted.encoded, encoder)
     sample = fitted.names_sample(encoder, n=student.card.config.n_segments)
     texts, features = with_short(student, sample, partial(embed, progress=part_of(progress, 0, SHORT_SHARE)))
-    seen = flat_features(features, origin)
+    seen = flat_features(fill(features, head), origin)
     reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
     rest = partial(embed, progress=part_of(progress, SHORT_SHARE, 1 - SHORT_SHARE))
     phrases, components = learn_phrases(reviews, texts, seen[:, : len(origin)], rest)

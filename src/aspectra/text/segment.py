@@ -2,11 +2,14 @@
 
 Sentences come from sentencex, repaired where reviews are messier than its rules; clauses come from our
 own rules. A rule is a pattern and a replacement that adds or removes a mark where a segment starts.
-Rules change nothing else, so a review loses only white space.
+Rules change nothing else, so a review loses only white space, and what shops' pages put into it: "&quot;"
+becomes a quotation mark, "<br />" a new line.
 """
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterable
 
 import polars as pl
@@ -14,6 +17,10 @@ import polars as pl
 from aspectra.config import SEGMENTS
 from aspectra.errors import ConfigError
 
+ENTITY = r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});"
+BREAK = r"(?i)</?(?:br|p|div|li|ul|ol|h[1-6]|hr|blockquote)\s*/?>"
+FORMAT = r"(?i)</?(?:b|i|u|em|strong|small|span)>"
+"""Marks of a page, without attributes: whatever has more to it may be pasted code."""
 MARK = "\x1f"
 SEPARATORS = r"[\x1c-\x1f]"
 NOT_BLANK = r"[^\s\x1c-\x1f]"
@@ -117,7 +124,7 @@ ENGLISH_PHRASE_RULES: tuple[Rule, ...] = (
 
 
 def split_reviews(texts: pl.Series, segment: str = "sentence", language: str = "en") -> pl.DataFrame:
-    """Split each review into segments, in order; only white space is lost.
+    """Split each review into segments, in order; only white space and marks of a page are lost.
 
     `segment` is "sentence", "clause" or "none" (the whole review). Returns the columns review (position in
     `texts`), sentence (running number over all reviews of this call) and text (stripped). Reviews that are
@@ -126,14 +133,28 @@ def split_reviews(texts: pl.Series, segment: str = "sentence", language: str = "
     if segment not in SEGMENTS:
         raise ConfigError(f"segment must be one of {', '.join(SEGMENTS)}, got {segment!r}.")
     cleaned = pl.col("text").str.replace_all(SEPARATORS, " ").str.strip_chars()
-    frame = pl.DataFrame({"text": texts.cast(pl.String)}).with_row_index("review").with_columns(cleaned)
-    frame = frame.filter(pl.col("text") != "")
+    frame = pl.DataFrame({"text": without_html(texts.cast(pl.String))}).with_row_index("review")
+    frame = frame.with_columns(cleaned).filter(pl.col("text") != "")
     if segment != "none":
         frame = explode_marks(frame, mark_sentences(frame["text"], language))
     frame = frame.with_row_index("sentence")
     if segment == "clause":
         frame = explode_marks(frame, mark_clauses(frame["text"], language))
     return frame.select("review", "sentence", "text")
+
+
+def without_html(texts: pl.Series) -> pl.Series:
+    """Return what was written for a page as it looks there; "&amp;quot;" was written for it twice."""
+    for _ in range(2):
+        if texts.str.contains("&", literal=True).any() and texts.str.contains(ENTITY).any():
+            texts = texts.map_elements(lambda text: re.sub(ENTITY, as_sign, text), pl.String)
+    if texts.str.contains("<", literal=True).any():
+        texts = texts.str.replace_all(BREAK, "\n").str.replace_all(FORMAT, "")
+    return texts
+
+
+def as_sign(entity: re.Match[str]) -> str:
+    return html.unescape(entity[0])
 
 
 def split_clauses(sentences: pl.Series, language: str = "en") -> pl.DataFrame:

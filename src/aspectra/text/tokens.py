@@ -74,6 +74,9 @@ EXCEPTIONS = {
     "worse": "worse",
     "worst": "worst",
 }
+SHORT = 3
+"""Words of so few letters are often abbreviations, which do not become longer: LED is not lead, nor CF
+californium."""
 
 MOST_REMEMBERED = 40_000
 """Words about which facts are remembered; with more of them, memory would grow with the reviews."""
@@ -196,6 +199,8 @@ def lemma(word: str, language: str, stops: frozenset[str]) -> str | None:
             found = word
         else:
             found = lemmatiser().lemmatize(word, "en").lower()
+            if len(word) <= SHORT < len(found):
+                found = word
             if found == word and plural(word) and not simplemma.is_known(word, lang="en"):
                 found = word[:-1]
     else:

@@ -15,15 +15,10 @@ import numpy as np
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
 from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.first_opinion import AspectEvidence, GeneralEvidence, first_opinion
 from aspectra.topicmap.gamma import entropy
 from aspectra.topicmap.gaussians import normalise, unit
-from aspectra.topicmap.names import (
-    AspectEvidence,
-    GeneralEvidence,
-    Learned,
-    first_opinion,
-    learn_from_names,
-)
+from aspectra.topicmap.names import Learned, learn_from_names
 from aspectra.topicmap.names_sample import NamesSample, spoken_of
 from aspectra.topicmap.notes import notes_on_names, notes_on_number, notes_on_topics, notes_on_twins
 from aspectra.topicmap.topicmap import Suggestion

@@ -45,6 +45,20 @@ class Features:
         encoder = None if self.encoder is None else self.encoder[rows]
         return Features(self.words[rows], self.beta[rows], encoder)
 
+    def average(self) -> Features:
+        """Return what is usual for words and topics, as one segment."""
+        return Features(self.words.mean(0, keepdims=True), self.beta.mean(0, keepdims=True))
+
+    def filled(self, usual: Features) -> Features:
+        """Return these segments; one without known words gets the words and topics that are usual.
+
+        Zeros are not "no opinion": where all word vectors are alike they are far from all segments, and
+        "Sure." was a matter of price.
+        """
+        known = self.words.any(1, keepdims=True)
+        words, beta = np.where(known, self.words, usual.words), np.where(known, self.beta, usual.beta)
+        return Features(words.astype(self.words.dtype), beta.astype(self.beta.dtype), self.encoder)
+
     def and_then(self, more: Features) -> Features:
         """Return these segments and more."""
         read = [one.encoder for one in (self, more) if one.encoder is not None]

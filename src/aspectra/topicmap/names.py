@@ -1,7 +1,6 @@
 """Learning aspects from their names: unlabelled segments and what is said of aspects in, a classifier out.
 
-1. First opinion: cosines of a segment with each aspect's name and sentences (encoder) and words (word
-   vectors), all on one scale, and more if it has one of its words; General: with sentences of any review.
+1. First opinion (first_opinion.py): how near a segment is to each aspect's name, sentences and words.
 2. Topics denoise it, and later the answer: what the segments of a topic say together counts for each.
 3. In three rounds two linear models learn from it: is it General, and if not, which aspect?
 """
@@ -14,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aspectra.config import GENERAL
+from aspectra.topicmap.first_opinion import AspectEvidence, GeneralEvidence, first_opinion
 from aspectra.topicmap.gaussians import (
     TINY,
     Correction,
@@ -25,27 +25,10 @@ from aspectra.topicmap.gaussians import (
     heard,
     learn_correction,
     normalise,
-    softmax,
     sure_lessons,
     surest,
-    unit,
 )
 
-NEAREST = 3
-"""A segment is as near to texts as to its so many nearest ones, on average."""
-EXAMPLES, BESIDE_WORDS = 0.7, 0.5
-"""Weight of an aspect's sentences beside its name; the second if a person gave words or a sentence for it.
-On seven dev sets 0.6 to 0.8 and 0.4 to 0.6 do as well."""
-WHITENING = (0.5, 0.1)
-"""How far directions in which all segments differ count less for sentences: a power of the variance along
-each, to which a share of the mean is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
-WORD_WEIGHT = 0.5
-"""Weight of the word vectors' opinion beside the encoder's."""
-GENERAL_SHARE = 0.6
-"""In the first opinion, General is above every aspect for this share; 0.5 to 0.65 do as well. The models then
-find their own."""
-SHARPNESS = 2.0
-"""The first opinion is the softmax of so many standard deviations' worth of similarity."""
 PRIOR_POWER, SPREAD = 0.5, 0.1
 """A topic's opinion is divided by the shares of the aspects to this power, as the segment's own opinion
 contains them already. Where all segments have much the same topics, the power nears 1, and topics say
@@ -69,40 +52,9 @@ ANSWER_POWER = 1.0
 """Weight of the topics' opinion in the answer."""
 LABELLED_PRIOR = 3.0
 """A topic speaks as its labelled segments do, and so many that speak as its other segments do."""
-HAS_WORD = 3.0
-"""What it adds to an aspect in the first opinion, before the softmax, that a segment has one of its words."""
 CHOSEN, CHOSEN_GENERAL = 0.8, 0.2
 """How far a topic that a person mapped speaks of that aspect. A topic of General still holds segments of
 others: more lost macro F1."""
-
-
-@dataclass(frozen=True)
-class AspectEvidence:
-    """What is said of one aspect: mean states of its texts (n×De), vectors of its words (m×D).
-
-    `examples` (e×De) are sentences that speak of it. `told` is whether a person said more than its name.
-    `has_word` (N, 0 to 1) tells which of the segments that are learnt from have one of its words.
-    """
-
-    name: str
-    texts: np.ndarray | None = None
-    words: np.ndarray | None = None
-    examples: np.ndarray | None = None
-    told: bool = False
-    has_word: np.ndarray | None = None
-
-    @property
-    def has_words(self) -> bool:
-        return self.words is not None and len(self.words) > 0
-
-
-@dataclass(frozen=True)
-class GeneralEvidence:
-    """General texts for encoder and word vectors, and the name templates with neutral words (n×De)."""
-
-    texts: np.ndarray | None
-    words: np.ndarray
-    neutral: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -120,12 +72,14 @@ class Learned:
     shares: dict[str, float]
     unchanged: tuple[float, ...]  # per round: share of answers as in the round before
     sure: Features  # segments that are surest of an aspect
+    usual: Features  # one row: the words and topics of a segment whose words are unknown
     correction: Correction | None = None
     answerable: np.ndarray | None = None
     """Which aspects (A booleans) may be answered; the others have no part in what labels correct."""
 
     def probabilities(self, segments: Features) -> np.ndarray:
         """Return N×A in the order of `aspects`."""
+        segments = segments.filled(self.usual)
         places = self.space(segments)
         answer = join(self.general(places)[:, -1], self.specific(places))
         answer = heard(answer, segments.beta, self.topics_say, self.topics_power)
@@ -135,7 +89,7 @@ class Learned:
 
     def with_labels(self, segments: Features, labels: np.ndarray) -> Learned:
         """Return what labels (N×A, rows that sum to one) make of it: corrections as large as they warrant."""
-        plain = replace(self, correction=None)
+        plain, segments = replace(self, correction=None), segments.filled(self.usual)
         told = Lessons.of(plain.probabilities(segments), self.space(segments), labels)
         sure = sure_lessons(plain.probabilities(self.sure), self.space(self.sure), len(labels))
         return replace(plain, correction=learn_correction(told.and_then(sure)))
@@ -193,6 +147,7 @@ def learn_once(
         dict(zip(names, shares.tolist(), strict=True)),
         changes,
         segments.select(surest(answer)),
+        segments.average(),
     )
 
 
@@ -226,88 +181,6 @@ def own_topics(topic_map: np.ndarray, sizes: np.ndarray) -> dict[int, int]:
     own = (topic_map.argmax(1) == len(shares) - 1) & (topic_map[rows, best] >= least)
     own &= (highest >= above) & (highest >= rival * lift.max(1)) & (sizes >= larger * shares[best])
     return {int(topic): int(best[topic]) for topic in np.flatnonzero(own)}
-
-
-def first_opinion(
-    segments: Features, aspects: Sequence[AspectEvidence], general: GeneralEvidence
-) -> np.ndarray:
-    """Return N×(A + 1): how much each segment sounds like each aspect, and like General (last)."""
-    score = WORD_WEIGHT * one_scale(word_view(segments, aspects))
-    like_general = nearest(segments.words, general.words)
-    if segments.encoder is not None and general.texts is not None and general.neutral is not None:
-        score += one_scale(encoder_view(segments.encoder, aspects, general.texts, general.neutral))
-        like_general = nearest(unit(segments.encoder), unit(general.texts))
-    score = one_scale(score)
-    like_general = one_scale(like_general[:, None])[:, 0]
-    level = np.quantile(score.max(1) - like_general, GENERAL_SHARE)
-    logits = SHARPNESS * np.column_stack([score, like_general + level])
-    for place, one in enumerate(aspects):
-        if one.has_word is not None:
-            logits[:, place] += HAS_WORD * one.has_word
-    return softmax(logits)
-
-
-def encoder_view(
-    encoder: np.ndarray, aspects: Sequence[AspectEvidence], general: np.ndarray, neutral: np.ndarray
-) -> np.ndarray:
-    """Return how near segments are to aspects by the encoder, N×A: to the name, and to sentences about it.
-
-    Segments, names and sentences are each without what all of their kind share.
-    """
-    vectors, middle = unit(encoder), unit(neutral).mean(0)
-    vectors = vectors - vectors.mean(0)
-    names = [
-        unit(one.texts).mean(0) - middle if one.texts is not None and len(one.texts) else 0 * middle
-        for one in aspects
-    ]
-    result = one_scale(unit(vectors) @ unit(np.stack(names)).T)
-    said = {place: unit(one.examples) for place, one in enumerate(aspects) if one.examples is not None}
-    if not said:
-        return result
-    turn, shared = whitening(vectors), np.vstack([unit(general), *said.values()]).mean(0)
-    vectors = unit(vectors @ turn)
-    near = one_scale(
-        np.column_stack([largest(vectors @ unit((texts - shared) @ turn).T) for texts in said.values()])
-    )
-    weight = np.array([BESIDE_WORDS if aspects[place].told else EXAMPLES for place in said])
-    result[:, list(said)] = (1 - weight) * result[:, list(said)] + weight * near
-    return result
-
-
-def whitening(vectors: np.ndarray) -> np.ndarray:
-    """Return a matrix (De×De) that makes the directions in which centred vectors vary most count less."""
-    power, least = WHITENING
-    variances, directions = np.linalg.eigh(np.cov(vectors.T))
-    variances = np.maximum(variances, 0) + least * max(variances.mean(), TINY)
-    return np.asarray(directions * variances ** (-power / 2))
-
-
-def word_view(segments: Features, aspects: Sequence[AspectEvidence]) -> np.ndarray:
-    """Return cosines N×A of mean word vectors and the aspects' words; 0 for an aspect without known words."""
-    centre = segments.words.mean(0)
-    names = [unit(np.asarray(one.words) - centre).mean(0) if one.has_words else 0 * centre for one in aspects]
-    return np.asarray(unit(segments.words - centre) @ unit(np.stack(names)).T)
-
-
-def nearest(vectors: np.ndarray, examples: np.ndarray) -> np.ndarray:
-    """Return the mean of each vector's largest cosines with the examples, N."""
-    if not len(examples):
-        return np.zeros(len(vectors))
-    centre = vectors.mean(0)
-    cosines = unit(vectors - centre) @ unit(examples - centre).T
-    return largest(cosines)
-
-
-def largest(cosines: np.ndarray) -> np.ndarray:
-    """Return the mean of the largest numbers of each row."""
-    return np.asarray(np.sort(cosines, axis=1)[:, -NEAREST:].mean(1))
-
-
-def one_scale(scores: np.ndarray) -> np.ndarray:
-    """Centre each column; divide all by one number: an aspect that is spoken of much keeps its spread."""
-    spread = scores.std(0)
-    scale = max(spread[spread > 0].mean() if (spread > 0).any() else 1.0, TINY)
-    return np.asarray((scores - scores.mean(0)) / scale)
 
 
 def map_topics(

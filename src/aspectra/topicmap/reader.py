@@ -16,10 +16,10 @@ import polars as pl
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect
+from aspectra.topicmap.first_opinion import AspectEvidence, GeneralEvidence
 from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.gaussians import Features
 from aspectra.topicmap.library import look_up
-from aspectra.topicmap.names import AspectEvidence, GeneralEvidence
 from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
 
 Embed = Callable[..., np.ndarray]
