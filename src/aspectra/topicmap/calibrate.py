@@ -54,9 +54,15 @@ def soften(probabilities: np.ndarray, temperature: float, lead: float = 1.0) -> 
 
 
 def corpus_temperature(probabilities: np.ndarray) -> float:
-    """Return the temperature, at least 1, at which unlabelled segments are as sure as is usual; N×A."""
+    """Return the temperature, at least 1, at which unlabelled segments are as sure as is usual; N×A.
+
+    Chance is between an answer at random and one as often as each is given: where two aspects are named and
+    nine of ten answers are General, more are right by chance.
+    """
     n_aspects = probabilities.shape[1]
-    return temperature_for(probabilities, (1 + (n_aspects - 1) * USUAL) / n_aspects, lowest=1.0)
+    shares = np.bincount(probabilities.argmax(1), minlength=n_aspects) / max(len(probabilities), 1)
+    chance = (1 / n_aspects + float((shares**2).sum())) / 2
+    return temperature_for(probabilities, chance + (1 - chance) * USUAL, lowest=1.0)
 
 
 def temperature_for(

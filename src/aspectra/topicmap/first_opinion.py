@@ -23,10 +23,12 @@ WHITENING = (0.5, 0.1)
 each, to which a share of the mean is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
 WORD_WEIGHT = 0.5
 """Weight of the word vectors' opinion beside the encoder's."""
-MENTION_SHARE, MENTIONS, SPECIFIC, UNTOLD = 0.05, 1.3, (0.1, 0.9), 0.4
+MENTION_SHARE, MENTIONS, SPECIFIC = 0.05, 1.3, (0.1, 0.9)
 """How large a share of the segments speaks of the aspects in the first opinion: so much, and so much for each
-that mentions one; at least and at most; and if nothing tells which do. The models then find their own. One
-share for all reviews costs 8 points of F1 where two aspects are named, 12 in restaurants (dev)."""
+that mentions one; at least and at most. The models then find their own. One share for all reviews costs 8
+points of F1 where two aspects are named, 12 in restaurants (dev)."""
+SURE_SHARE = 0.4
+"""The same share for who learns from sure segments, and where nothing tells which mention an aspect."""
 SHARPNESS = 2.0
 """The first opinion is the softmax of so many standard deviations' worth of similarity."""
 HAS_WORD = 3.0
@@ -67,21 +69,25 @@ class GeneralEvidence:
 
 
 def first_opinion(
-    segments: Features, aspects: Sequence[AspectEvidence], general: GeneralEvidence
+    segments: Features,
+    aspects: Sequence[AspectEvidence],
+    general: GeneralEvidence,
+    share: float | None = None,
 ) -> np.ndarray:
     """Return N×(A + 1): how much each segment sounds like each aspect, and like General (last).
 
-    What a person says of aspects counts half, their names alone the other half, where these are known.
+    `share` of the segments are not General; by default it is estimated. What a person says of aspects counts
+    half, their names alone the other half, where these are known.
     """
-    opinion = one_opinion(segments, aspects, general)
+    opinion = one_opinion(segments, aspects, general, share)
     if not any(one.by_name for one in aspects):
         return opinion
-    by_name = one_opinion(segments, [one.by_name or one for one in aspects], general)
+    by_name = one_opinion(segments, [one.by_name or one for one in aspects], general, share)
     return np.asarray((opinion + by_name) / 2)
 
 
 def one_opinion(
-    segments: Features, aspects: Sequence[AspectEvidence], general: GeneralEvidence
+    segments: Features, aspects: Sequence[AspectEvidence], general: GeneralEvidence, share: float | None
 ) -> np.ndarray:
     """Return the same by all that is said of the aspects."""
     score = WORD_WEIGHT * one_scale(word_view(segments, aspects))
@@ -91,7 +97,7 @@ def one_opinion(
         like_general = nearest(unit(segments.encoder), unit(general.texts))
     score = one_scale(score)
     like_general = one_scale(like_general[:, None])[:, 0]
-    level = np.quantile(score.max(1) - like_general, 1 - specific_share(aspects))
+    level = np.quantile(score.max(1) - like_general, 1 - (share or specific_share(aspects)))
     logits = SHARPNESS * np.column_stack([score, like_general + level])
     for place, one in enumerate(aspects):
         if one.has_word is not None:
@@ -103,7 +109,7 @@ def specific_share(aspects: Sequence[AspectEvidence]) -> float:
     """Return the share of the segments that speak of any of the aspects, by how many mention one."""
     mentioned = [one.mentioned for one in aspects if one.mentioned is not None]
     if not mentioned:
-        return UNTOLD
+        return SURE_SHARE
     return float(np.clip(MENTION_SHARE + MENTIONS * np.any(mentioned, axis=0).mean(), *SPECIFIC))
 
 
