@@ -254,7 +254,7 @@ def linear_run(run: Path, encoder_folder: Path, tmp_path_factory: pytest.TempPat
         from aspectra.student.distill import distill
 
         shutil.copytree(run, folder)
-        open_map(AspectDetector.load(folder, with_map=False), LINEAR_ASPECTS).save(folder)
+        open_map(AspectDetector.load(folder, with_map=False), LINEAR_ASPECTS).save(folder, replace=True)
         distill(folder, StudentConfig(encoder=str(encoder_folder), n_segments=2000))
 
     return made_once(tmp_path_factory, "linear-run", make)

@@ -1,6 +1,8 @@
 import dataclasses
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from aspectra.config import (
@@ -59,6 +61,16 @@ def test_a_stage_sees_its_own_settings_only() -> None:
 
 def test_a_whole_number_will_do_where_a_fraction_may_stand() -> None:
     assert FitConfig(temperature=1).temperature == 1
+
+
+def test_numbers_of_numpy_and_paths_become_plain_settings() -> None:
+    config = FitConfig(n_topics=np.int64(7), temperature=np.float32(0.5), keep_junk=np.True_)
+    assert json.dumps(config.to_dict()) == json.dumps(
+        FitConfig(n_topics=7, temperature=0.5, keep_junk=True).to_dict()
+    )
+    assert StudentConfig(encoder=Path("my") / "encoder").encoder == str(Path("my/encoder"))
+    with pytest.raises(ConfigError, match=r"n_topics must be a whole number, got 7\.5"):
+        FitConfig(n_topics=np.float64(7.5))
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,9 @@ def test_a_grid_search_compares_detectors_by_a_score_that_maps_them(texts: list[
     def share_right(detector: AspectDetector, texts: list[str], y: object = None) -> float:
         return evaluate(detector.suggest_map(dev=gold), gold).accuracy
 
-    search = GridSearchCV(AspectDetector(**TINY), {"seed": [3, 4]}, scoring=share_right, cv=2).fit(texts)
+    search = GridSearchCV(AspectDetector(**TINY), {"seed": np.arange(3, 5)}, scoring=share_right, cv=2).fit(
+        texts
+    )
     assert search.best_params_["seed"] in (3, 4)
     assert search.best_estimator_.topics_.items
 
@@ -335,3 +337,30 @@ def test_a_grid_search_compares_detectors_by_a_score_that_maps_them(texts: list[
 def test_a_choice_for_a_topic_that_is_not_there_is_refused(detector: AspectDetector) -> None:
     with pytest.raises(MapError, match="No topic 99: there are topics 0 to 15"):
         copy.copy(detector).suggest_map(["Taste"], encoder="none", choices={99: "Taste"})
+
+
+def test_what_a_person_decided_is_in_a_suggested_map(detector: AspectDetector) -> None:
+    given = {0: "taste", 1: None, 2: "Nope"}
+    made = copy.copy(detector).suggest_map(["Taste"], encoder="none", choices=given).topic_map_
+    assert [choice.aspect for choice in made.choices[:3]] == ["Taste", None, "Nope"]
+    assert [choice.by_person for choice in made.choices] == [True] * 3 + [False] * 13
+    assert made.aspects[:2] == ("Taste", "Nope")
+
+
+def test_a_suggestion_replaces_a_persons_map_only_if_told_to(detector: AspectDetector, own_run: Path) -> None:
+    suggested = copy.copy(detector).suggest_map(["Taste"], encoder="none")
+    with pytest.raises(MapError, match=r"a person chose .* only suggested now: 0, 1, .* with replace=True"):
+        suggested.save(own_run)
+    assert AspectDetector.load(own_run).topic_map_ == detector.topic_map_
+    suggested.save(own_run, replace=True)
+    assert AspectDetector.load(own_run).topic_map_ == suggested.topic_map_
+    copy.copy(detector).map_topics({"Noise": [3]}, by="Ada").save(own_run)
+    assert AspectDetector.load(own_run).classes_.tolist() == ["Noise"]
+
+
+def test_an_encoder_may_be_a_path(detector: AspectDetector, encoder_folder: Path) -> None:
+    ours = copy.copy(detector).suggest_map(["Taste"], encoder=encoder_folder)
+    theirs = copy.copy(detector).suggest_map(["Taste"], encoder=str(encoder_folder))
+    assert [one.aspect for one in ours.topic_map_.choices] == [
+        one.aspect for one in theirs.topic_map_.choices
+    ]

@@ -126,7 +126,7 @@ def test_an_aspect_that_nothing_speaks_of_is_told(
     aspectra: Callable[..., Any], linear_run: Path, encoder_folder: Path, tmp_path: Path
 ) -> None:
     run = Path(shutil.copytree(linear_run, tmp_path / "run"))
-    open_map(AspectDetector.load(run, with_map=False), ("Taste", "Xqz", GENERAL)).save(run)
+    open_map(AspectDetector.load(run, with_map=False), ("Taste", "Xqz", GENERAL)).save(run, replace=True)
     said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000)
     assert "Nothing speaks of Xqz" in said.err
     assert f"Add words or examples in {ASPECTS}" in said.err

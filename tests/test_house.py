@@ -13,8 +13,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").glob("test_*.py"))
 PYTHON = [*MODULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").rglob("*.py"))]
 ROOMS = (
-    "errors", "progress", "loopback", "connections", "config", "disk", "rundir", "sample", "text", "sampling",
-    "corpus", "compiled", "skipgram", "vectors",
+    "errors", "arguments", "progress", "loopback", "connections", "config", "disk", "rundir", "sample",
+    "text", "sampling", "corpus", "compiled", "skipgram", "vectors",
     "loop", "teacher", "topics", "scores", "encoder", "sentiment", "topicmap", "fitting", "updating",
     "student", "labelling", "detector", "attention", "studio", "report", "watch", "serve", "checking",
     "bench", "cli",

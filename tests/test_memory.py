@@ -1,9 +1,11 @@
 """Texts and tables from Python."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from aspectra.errors import InputError
@@ -31,16 +33,42 @@ def test_an_index_without_a_name_or_with_that_of_a_column_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (5, "a list of texts or a table, not int"),
-        (None, "not NoneType"),
-        ({"text": TEXTS}, "not dict"),
+        (5, "a list of texts or a table, got int 5"),
+        (None, "got None"),
+        ({"text": TEXTS}, "got dict"),
         ("Nice crema.", "not one text"),
-        (pd.DataFrame({"text": TEXTS, "stars": [5, "two"]}), "mixes kinds of values.*'two'"),
+        (pd.DataFrame({"text": TEXTS, "stars": [5, "two"]}), "'stars' .* mixes kinds of values.*'two'"),
+        (pd.DataFrame({"text": TEXTS, "id": [10**30, 1]}), "'id' of the table .* too large"),
+        (pd.DataFrame({"text": TEXTS, "id": ["\ud83d", "b"]}, dtype=object), "'id' .* half of a character"),
+        (pd.DataFrame([[*TEXTS, "a"]], columns=["text", "id", "id"]), "more than one column 'id'. Rename"),
     ],
 )
 def test_what_is_no_text_is_refused_in_a_sentence(given: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         as_table(given)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pa.table,
+        lambda columns: pa.table(columns).to_batches()[0],
+        lambda columns: pl.DataFrame(columns, schema_overrides={"text": pl.Categorical}),
+        lambda columns: pl.DataFrame(columns, schema_overrides={"text": pl.Enum(TEXTS)}),
+    ],
+)
+def test_tables_of_arrow_and_texts_of_few_kinds_are_read(make: Callable[[dict], Any]) -> None:
+    rest, texts = as_table(make({"text": TEXTS, "stars": [5, 2]}))
+    assert rest is not None
+    assert rest.to_dict(as_series=False) == {"stars": [5, 2]}
+    assert texts.to_list() == TEXTS
+    assert as_series(pa.chunked_array([TEXTS])).to_list() == TEXTS
+
+
+def test_a_missing_time_is_a_missing_text() -> None:
+    assert as_series([pd.NaT, "fine"]).to_list() == [None, "fine"]
+    with pytest.raises(InputError, match=r"Give one column of texts, not a table\."):
+        as_series(pd.DataFrame())
 
 
 def test_half_an_emoji_is_the_sign_for_the_unreadable() -> None:

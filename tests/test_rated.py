@@ -1,12 +1,17 @@
 """Which rated reviews sentiment is learnt from, and what is said when none can be."""
 
+import json
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 from aspectra.errors import InputError
-from aspectra.sentiment.rated import NONE, RatedReviews, as_text, find_rated
+from aspectra.sentiment.rated import NONE, RatedReviews, as_text, find_rated, given_ratings
 from aspectra.text.memory import Texts
 from aspectra.text.read import open_source
 
@@ -113,3 +118,45 @@ def test_no_rating_column_is_no_news(tmp_path: Path) -> None:
     (tmp_path / "reviews.txt").write_text(f"{GOOD}\n{BAD}\n")
     assert find_rated(open_source([str(tmp_path / "reviews.txt")]), None, "en", 0) is NONE
     assert find_rated(Texts([GOOD]), None, "en", 0) is NONE
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([1, 5] * 30),
+        list(np.array([1, 5] * 30, dtype=np.float32)),
+        pd.Series([1, 5] * 29 + [1, None], dtype="Int64"),
+        pl.Series(["1", "5"] * 30),
+        [Decimal(1), Decimal(5)] * 30,
+        [1, float("nan"), pd.NA, pd.NaT, "5", True] * 10,
+    ],
+    ids=["array", "float32", "Int64", "text", "Decimal", "mixed"],
+)
+def test_ratings_of_any_library_become_plain_values(given: Any) -> None:
+    plain = given_ratings(Texts([GOOD, BAD] * 30), given)
+    assert isinstance(plain, list)
+    assert {type(one) for one in plain} <= {int, float, str, bool, type(None)}
+    assert len(json.dumps(plain, allow_nan=False)) > 60
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (3, "ratings must be a list with one rating per review, got int 3"),
+        ("rating", "ratings='rating' is the name of a column, but the reviews are not in files"),
+        (["x"] * 60, "No rating can be read in ratings, such as 'x'. Give numbers"),
+        ([5, 1], "There are 2 ratings for 60 reviews"),
+        ([pd.Timestamp("2024-05-01")] * 60, "A rating must be a number or text, got Timestamp"),
+    ],
+)
+def test_ratings_that_cannot_be_used_are_refused_before_the_work(given: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        given_ratings(Texts([GOOD, BAD] * 30), given)
+
+
+def test_a_column_of_ratings_that_is_not_there_is_refused_before_the_work(tmp_path: Path) -> None:
+    pl.DataFrame({"text": [GOOD], "stars": [5]}).write_csv(tmp_path / "reviews.csv")
+    source = open_source([str(tmp_path / "reviews.csv")])
+    assert given_ratings(source, "stars") == "stars"
+    with pytest.raises(InputError, match="There is no column 'score'; there are stars"):
+        given_ratings(source, "score")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+from aspectra.arguments import as_mapping, as_plain, check_count, shown
 from aspectra.errors import ConfigError
 
 SEGMENTS = ("sentence", "clause", "none")
@@ -54,9 +56,10 @@ def check(spec: dataclasses.Field[Any], value: Any) -> None:
     """Raise ConfigError unless the value has the setting's type and is allowed."""
     expected: type = type(spec.default)
     if not (type(value) in (int, float) if expected is float else type(value) is expected):
-        raise ConfigError(f"{spec.name} must be {KINDS[expected]}, got {value!r}.")
+        raise ConfigError(f"{spec.name} must be {KINDS[expected]}, got {shown(value)}.")
     if spec.metadata["choices"] and value not in spec.metadata["choices"]:
-        raise ConfigError(f"{spec.name} must be one of {', '.join(spec.metadata['choices'])}, got {value!r}.")
+        allowed = ", ".join(spec.metadata["choices"])
+        raise ConfigError(f"{spec.name} must be one of {allowed}, got {shown(value)}.")
     if expected in (int, float):
         check_range(spec, value)
 
@@ -85,7 +88,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         for spec in fields(self):
-            check(spec, getattr(self, spec.name))
+            value = as_plain(getattr(self, spec.name))
+            value = os.fspath(value) if isinstance(value, os.PathLike) else value
+            check(spec, value)
+            object.__setattr__(self, spec.name, value)
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -102,7 +108,7 @@ class Settings:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         known = [spec.name for spec in fields(cls)]
-        unknown = sorted(set(values) - set(known))
+        unknown = sorted(set(map(str, values)) - set(known))
         if unknown:
             raise ConfigError(f"Unknown settings {unknown}. Known: {known}.")
         return cls(**values)
@@ -318,9 +324,10 @@ class StudentConfig(Settings):
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Make a config from saved settings; the students of older versions all have an attention head."""
-        return super().from_dict({"head": "attention", **values})
+        return super().from_dict({"head": "attention", **as_mapping(values, "values", '{"epochs": 4}')})
 
     def thresholds(self, n_aspects: int) -> tuple[float, float]:
         """Return χ_G and χ_NG in nats."""
+        check_count(n_aspects, "n_aspects", least=1)
         scale = math.log(n_aspects) if self.entropy_unit == "share" else 1.0
         return self.general_entropy * scale, self.aspect_entropy * scale

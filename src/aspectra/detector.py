@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from aspectra import rundir
-from aspectra.config import BUNDLED, FitConfig
+from aspectra.arguments import as_list, as_mapping, check_flag, check_function, check_text, wrong_kind
+from aspectra.config import BUNDLED, GENERAL, NOT_REVIEW, FitConfig
 from aspectra.corpus import Corpus, Vocabulary
 from aspectra.errors import MapError, RunError
 from aspectra.fitting import Fitted, Reviews, fit_sentiment, fit_stages
@@ -22,6 +24,7 @@ from aspectra.labelling.labeller import Labeller, TeacherLabeller, choose_model,
 from aspectra.progress import Progress, progress_of, quiet
 from aspectra.rundir import RunDir
 from aspectra.scores import Gold
+from aspectra.sentiment.rated import given_ratings
 from aspectra.teacher.encode import TrainedTeacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
@@ -31,11 +34,13 @@ from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
 from aspectra.topicmap.labels import given_labels
 from aspectra.topicmap.names_sample import find_encoder
 from aspectra.topicmap.suggest import suggest
-from aspectra.topicmap.topicmap import Choice, TopicMap
+from aspectra.topicmap.topicmap import Choice, Suggestion, TopicMap
 from aspectra.topics import Topics
 from aspectra.vectors import WordVectors
 
 DEFAULT = FitConfig()
+PERSON = "person"
+"""Who made a map by hand, if no name is given."""
 
 
 class AspectDetector(BaseEstimator):
@@ -104,7 +109,9 @@ class AspectDetector(BaseEstimator):
         - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
         """
         check_language(self.config.language)
+        check_function(progress, "progress")
         source: Reviews = X if isinstance(X, Reviews) else Texts(X)
+        ratings = given_ratings(source, ratings)
         home = RunDir(run) if run is not None else None
         with home.writing() if home else contextlib.nullcontext():
             self.fitted_ = fit_stages(source, self.config, home, progress)
@@ -145,15 +152,18 @@ class AspectDetector(BaseEstimator):
         self.fitted_ = self.fitted_.with_map(topic_map)
         self.student_folder_ = None  # its student was made for the other map
 
-    def map_topics(self, mapping: Mapping[str, Iterable[int]], by: str = "person") -> Self:
+    def map_topics(self, mapping: Mapping[str, Iterable[int]], by: str = PERSON) -> Self:
         """Map topics to aspects by hand.
 
         - `mapping`: the topics of each aspect: `{"Image": [3, 7], "General": [0]}`. Others are unmapped.
         - `by`: who made the choices; kept with them.
         """
-        topicmap.check_new_aspects(list(mapping))
+        given = as_mapping(mapping, "mapping", '{"Image": [3, 7]}')
+        check_text(by, "by")
+        topicmap.check_unicode(by)
+        topicmap.check_new_aspects(list(given))
         aspect_of: dict[int, str] = {}
-        for aspect, numbers in mapping.items():
+        for aspect, numbers in given.items():
             for topic in self._known_topics(numbers):
                 if topic in aspect_of:
                     raise MapError(
@@ -164,17 +174,32 @@ class AspectDetector(BaseEstimator):
         choices = [
             Choice(item.id, aspect_of.get(item.id), item.keywords, by, at) for item in self.topics_.items
         ]
-        self.topic_map_ = TopicMap(tuple(mapping), tuple(choices), self.topics_.fingerprint)
+        self.topic_map_ = TopicMap(tuple(given), tuple(choices), self.topics_.fingerprint)
         return self
 
-    def _known_topics(self, numbers: Iterable[int] | int) -> list[int]:
-        """Return the numbers of topics, or of one; raise MapError if there is no such topic."""
-        given = list(numbers) if isinstance(numbers, Iterable) else [numbers]
+    def _known_topics(self, numbers: Any) -> list[int]:
+        """Return the numbers of topics, or of one; raise an error of ours if there is no such topic."""
+        alone = isinstance(numbers, Integral)
+        given = [numbers] if alone else as_list(numbers, "Topics of an aspect", "a list of numbers")
         known = range(len(self.topics_.items))
         for topic in given:
+            if not isinstance(topic, Integral) or isinstance(topic, bool):
+                raise wrong_kind("A topic", "a whole number", topic)
             if topic not in known:
                 raise MapError(f"No topic {topic}: there are topics 0 to {len(known) - 1}.")
-        return given
+        return [int(topic) for topic in given]
+
+    def _decided(
+        self, choices: Mapping[int, str | None] | None, names: Sequence[str]
+    ) -> dict[int, str | None]:
+        """Return a person's choices; those of these aspects in their spelling."""
+        given = {} if choices is None else as_mapping(choices, "choices", '{3: "Image", 7: None}')
+        spelling = {name.casefold(): name for name in (*names, GENERAL, NOT_REVIEW)}
+        decided: dict[int, str | None] = {}
+        for topic, aspect in zip(self._known_topics(list(given)), given.values(), strict=True):
+            check_text(aspect, f"The choice for topic {topic}", optional=True)
+            decided[topic] = None if aspect is None else spelling.get(aspect.casefold(), aspect)
+        return decided
 
     def suggest_map(
         self,
@@ -182,7 +207,7 @@ class AspectDetector(BaseEstimator):
         *,
         seeds: Mapping[str, Sequence[str]] | None = None,
         dev: Gold | Path | str | None = None,
-        encoder: str = BUNDLED,
+        encoder: str | Path = BUNDLED,
         choices: Mapping[int, str | None] | None = None,
         progress: Progress = quiet,
     ) -> Self:
@@ -192,30 +217,45 @@ class AspectDetector(BaseEstimator):
         - `seeds`: words for each aspect, instead of `aspects`: `{"Image": ["picture", "color"]}`.
         - `dev`: labelled segments: a file for `read_gold`, or what it returned.
         - `encoder`: compares names and segments; "none" compares words alone.
-        - `choices`: what a person decided, topic → aspect; what is learnt from names respects it.
+        - `choices`: what a person decided, topic → aspect, or None to leave it unmapped. They stay as they
+          are, and what is learnt from names respects them.
 
         `suggested_` then has the suggestions with their flags, and notes on aspects that nothing speaks of.
         """
-        self._known_topics(choices or ())
+        check_function(progress, "progress")
+        check_text(str(encoder) if isinstance(encoder, Path) else encoder, "encoder")
         dev = given_labels(dev)
         wanted = find_aspects(aspects, seeds, dev)
         names = tuple(aspect.name for aspect in wanted)
+        decided = self._decided(choices, names)
         labelled = sample = None
         note = ""
         if dev:
             labelled = LabelledSegments(self.topic_probabilities(pl.Series(dev.texts)), dev.aspects)
         else:
-            loaded, note = find_encoder(encoder, self.language)
+            loaded, note = find_encoder(str(encoder), self.language)
             sample = self.fitted_.names_sample(loaded, progress_of("features", progress))
-        found = suggest(self.topics_, wanted, sample, labelled, self.seed, choices=choices)
+        found = suggest(self.topics_, wanted, sample, labelled, self.seed, choices=decided)
         self.suggested_ = found if not note else replace(found, notes=(note, *found.notes))
         if labelled:
             self.dev_estimate_ = expected_scores(labelled, names, self.seed)
-        at = topicmap.now()
-        pairs = zip(self.topics_.items, found.suggestions, strict=True)
-        made = tuple(advice.choice(item.keywords, at) for item, advice in pairs)
-        self.topic_map_ = TopicMap(names, made, self.topics_.fingerprint)
+        self.topic_map_ = self._map_of(names, found.suggestions, decided)
         return self
+
+    def _map_of(
+        self, names: Sequence[str], suggestions: Sequence[Suggestion], decided: Mapping[int, str | None]
+    ) -> TopicMap:
+        """Return a map of suggestions and a person's choices; aspects that only these use are added."""
+        at = topicmap.now()
+        made = tuple(
+            Choice(item.id, decided[item.id], item.keywords, PERSON, at)
+            if item.id in decided
+            else advice.choice(item.keywords, at)
+            for item, advice in zip(self.topics_.items, suggestions, strict=True)
+        )
+        used = (aspect for choice in made for aspect in choice.weights)
+        more = {aspect: None for aspect in used if aspect not in names}
+        return TopicMap((*names, *more), made, self.topics_.fingerprint)
 
     def topic_probabilities(self, segments: Any) -> np.ndarray:
         """Return the probability of each topic (β) for each segment, N×K; NaN if no word is known."""
@@ -254,9 +294,8 @@ class AspectDetector(BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         when = "once topics are mapped" if name in ("classes_", "topic_map_") else "after fit"
         message = f"{type(self).__name__} has no attribute {name!r}; it is there {when}."
-        if name == "fitted_":
-            raise NotFittedError(message)
-        raise AttributeError(message)
+        learnt = name.endswith("_") and not name.startswith("_")
+        raise NotFittedError(message) if learnt else AttributeError(message)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that `fit` and `predict` take texts, not numbers."""
@@ -272,15 +311,20 @@ class AspectDetector(BaseEstimator):
         aspects = [choice.aspect or "" for choice in mapped.choices] if mapped else ()
         return {"text/plain": repr(self), "text/html": self.topics_.to_html(aspects)}
 
-    def save(self, path: Path | str) -> None:
-        """Write the run directory, topic map included; a student is not written."""
+    def save(self, path: Path | str, *, replace: bool = False) -> None:
+        """Write the run directory, topic map included; a student is not written.
+
+        - `replace`: suggestions may overwrite what a person chose in the map that is there.
+        """
+        check_flag(replace, "replace")
         if "fitted_" not in self.__dict__:
             raise RunError("There is nothing to save yet. Fit the detector first.")
-        self.fitted_.save(path)
+        self.fitted_.save(path, replace)
 
     @classmethod
     def load(cls, path: Path | str, with_map: bool = True) -> Self:
         """Read a run directory; topic map and student too, if they are there and the map is wanted."""
+        check_flag(with_map, "with_map")
         fitted = Fitted.load(path, with_map)
         detector = cls(**fitted.config.to_dict())
         detector.fitted_ = fitted
@@ -295,12 +339,13 @@ def find_aspects(
     dev: Gold | None,
 ) -> tuple[Aspect, ...]:
     """Return the aspects to map to: as given, or else those of the labelled segments."""
-    if seeds:
-        return of_words(seeds)
+    words = {} if seeds is None else as_mapping(seeds, "seeds", '{"Image": ["picture"]}')
+    if words:
+        return of_words(words)
     if aspects is None and dev:
         names = sorted(set().union(*dev.aspects))
         topicmap.check_new_aspects(names)
         return tuple(Aspect(name) for name in names)
-    if not aspects:
+    if aspects is None or (isinstance(aspects, list | tuple | str) and not aspects):
         raise MapError("Nothing to map to: give aspects or dev.")
     return read_aspects(aspects)

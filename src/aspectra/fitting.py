@@ -28,10 +28,11 @@ from aspectra.progress import Progress, StageProgress, progress_of, unseen
 from aspectra.rundir import AGAIN, RunDir, fingerprint
 from aspectra.sentiment.model import SentimentModel, load_sentiment
 from aspectra.sentiment.opinions import train as train_sentiment
-from aspectra.sentiment.rated import NONE, RatedReviews, as_given, find_rated, load_rated
+from aspectra.sentiment.rated import NONE, RatedReviews, find_rated, load_rated
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
+from aspectra.topicmap.agree import refuse_to_replace
 from aspectra.topicmap.names_sample import SAMPLE, NamesSample, read_sample, sample_rows, short_rows
 from aspectra.topicmap.reader import Embed, Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
@@ -154,10 +155,12 @@ class Fitted:
             )
         return self.topic_map
 
-    def save(self, path: Path | str) -> None:
-        """Write all stages, and the topic map if there is one, into a run directory."""
+    def save(self, path: Path | str, replace: bool = False) -> None:
+        """Write all stages into a run directory, and the map; what a person chose there only if told to."""
         run = RunDir(path)
-        with run.writing():
+        with run.writing(), disk.locked(run.path, "map"):
+            if self.topic_map is not None and not replace:
+                refuse_to_replace(run / rundir.TOPIC_MAP, self.topic_map)
             self._save(run)
 
     def _save(self, run: RunDir) -> None:
@@ -175,8 +178,7 @@ class Fitted:
                 self.rated.save(run.path)
             self.sentiment.save(run / rundir.SENTIMENT)
         if self.topic_map is not None:
-            with disk.locked(run.path, "map"):
-                write_map(run / rundir.TOPIC_MAP, self.topic_map)
+            write_map(run / rundir.TOPIC_MAP, self.topic_map)
 
     @classmethod
     def load(cls, path: Path | str, with_map: bool = True) -> Self:
@@ -288,7 +290,7 @@ def fit_sentiment(
 ) -> Fitted:
     """Find the ratings, learn sentiment and keep both in the run, unless they are there already."""
     progress("sentiment", 0.0)
-    made_for = fingerprint(fitted.fingerprints["prepare"], as_given(ratings))
+    made_for = fingerprint(fitted.fingerprints["prepare"], ratings)
     if run and (run / rundir.SENTIMENT).exists():
         with contextlib.suppress(RunError):  # what is damaged is made again
             there = load_sentiment(run)

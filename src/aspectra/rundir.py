@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from aspectra.arguments import as_path
 from aspectra.disk import finish_replacing, locked, write_atomic
 from aspectra.errors import InputError, RunError, VersionError, typed
 
@@ -203,7 +204,7 @@ class RunDir:
     """One run directory on disk."""
 
     def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+        self.path = as_path(path, "run")
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.arguments import as_path
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import InputError
 
@@ -113,7 +114,7 @@ def join_gold(*given: Gold | None) -> Gold | None:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    path = Path(path)
+    path = as_path(path, "path")
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix == ".gz" else data
@@ -174,8 +175,7 @@ def score(
     answers = answer_numbers(predicted, aspects)
     if len(member) != len(answers):
         raise InputError(
-            f"{len(member)} gold segments but {len(answers)} predictions: "
-            "give one prediction for each segment."
+            f"{len(member)} gold segments but {len(answers)} predictions: give one for each segment."
         )
     confusion = count_confusion(member, answers)
     most_frequent = int(member.sum(axis=0).argmax())

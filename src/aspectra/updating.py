@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from aspectra import disk, rundir
+from aspectra.arguments import check_flag, check_function
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.corpus import Corpus, Ragged, Vocabulary, prepare
 from aspectra.errors import InputError
@@ -130,6 +131,8 @@ def update(run: Path | str, reviews: Any, *, rare_words: bool = False, progress:
     - `rare_words`: learn also words that earlier segments have, too rarely until now. The labels of those
       segments may then change; otherwise no earlier label does.
     """
+    check_flag(rare_words, "rare_words")
+    check_function(progress, "progress")
     home = RunDir(run)
     home.check(*rundir.STAGE_FILES)
     with home.writing(), disk.locked(home.path, "distill", wait=0):

@@ -24,6 +24,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from aspectra.arguments import as_path
 from aspectra.config import BUNDLED, StudentConfig
 from aspectra.encoder.pieces import load_tokenizer, tokenise
 from aspectra.errors import InputError, NotInstalledError
@@ -220,7 +221,7 @@ def bundled_folder() -> str:
 
 def checked_place(name: str) -> str:
     """Return a folder or a hub name; refuse a folder without weights before the hub is asked for it."""
-    folder = Path(name)
+    folder = as_path(name, "encoder")
     if folder.is_dir() and not any((folder / weights).exists() for weights in WEIGHTS):
         raise InputError(
             f"{folder} has no weights ({' or '.join(WEIGHTS)}). Give the folder of a Hugging Face encoder."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
+from aspectra.arguments import as_names, wrong_kind
 from aspectra.labelling.labeller import load
 from aspectra.scores import (
     Coverage,
@@ -55,9 +57,14 @@ def evaluate(
     - `only`: leave out segments without one of these aspects, and answer with these aspects alone.
     - `model`: as for `load`, if `run` is a folder.
     """
-    labeller = load(run, model) if isinstance(run, str | Path) else run
-    segments = read_gold(gold) if isinstance(gold, str | Path) else gold
-    wanted = tuple(only) if only else None
+    labels = hasattr(run, "label_segments") and not isinstance(run, type)
+    if not labels and not isinstance(run, str | PathLike):
+        raise wrong_kind("run", "a run's folder, or what labels segments", run)
+    if not isinstance(gold, str | PathLike | Gold):
+        raise wrong_kind("gold", "a file of labelled segments, or what read_gold returned", gold)
+    wanted = None if only is None else as_names(only, "only") or None
+    segments = read_gold(gold) if isinstance(gold, str | PathLike) else gold
+    labeller = load(run, model) if isinstance(run, str | PathLike) else run
     return grade(labeller, keep_only(segments, wanted) if wanted else segments, wanted).scores
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from aspectra import rundir
+from aspectra.arguments import as_names, as_path, check_count, check_function, check_text
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.blend import blend
@@ -104,10 +105,11 @@ class Labeller(ABC):
     def label(self, reviews: Any, count: Count = uncounted, *, text_column: str | None = None) -> Any:
         """Split reviews into segments and label each: one row per segment.
 
-        Of a table (polars or pandas), `text_column` is read, or the column with a usual name; the others
-        come first in the answer. Who gives pandas gets pandas. `count` is called as count(more, share): so
-        many segments more are labelled, and this share of all.
+        Of a table (polars, pandas or Arrow), `text_column` is read, or the column with a usual name; the
+        others come first in the answer. Who gives pandas gets pandas. `count` is called as
+        count(more, share): so many segments more are labelled, and this share of all.
         """
+        check_function(count, "count")
         others, texts = as_table(reviews, text_column)
         segments = split_reviews(texts, self.segment, self.language)
         place = pl.int_range(pl.len(), dtype=pl.UInt32).over("review").alias("segment")
@@ -130,6 +132,7 @@ class Labeller(ABC):
         Without `only`, pasted code and topics that are so mapped are answered "Not a review". A segment is
         judged alone; `label` also looks at the rest of its review.
         """
+        only = None if only is None else as_names(only, "only")
         texts = as_series(segments)
         forms = extract_forms(texts)
         labels = self.aspects_of(texts, forms, only)
@@ -296,7 +299,9 @@ def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labelle
       F1; "teacher" the teacher alone. By default, or with "auto", the first of them that the run has.
     - `threads`: at most this many threads for one batch, in this process; 0 leaves them as they are.
     """
-    path, wanted = Path(run), model or "auto"
+    check_text(model, "model", optional=True)
+    check_count(threads, "threads")
+    path, wanted = as_path(run, "run"), model or "auto"
     if wanted not in ("auto", *MODELS):
         raise InputError(f"model must be one of auto, {', '.join(MODELS)}, got {model!r}.")
     if path.suffix == ".onnx":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,12 +16,14 @@ import numpy as np
 import polars as pl
 
 from aspectra import rundir
+from aspectra.arguments import as_list, as_plain, shown, wrong_kind
 from aspectra.errors import InputError, RunError
 from aspectra.rundir import RunDir
 from aspectra.sampling import Reservoir, keys
 from aspectra.sentiment.model import AGAIN, SentimentModel
 from aspectra.sentiment.rules import lexicon_scores
 from aspectra.sentiment.words import WordReader
+from aspectra.text import memory
 from aspectra.text.ratings import TITLE_NAMES, Ratings, find_rating_column, read_ratings, with_usual_name
 from aspectra.text.read import Source
 from aspectra.text.rows import Skipped
@@ -101,34 +104,73 @@ class RatedTexts:
 
     text_column = "text"
 
-    def __init__(self, texts: pl.Series, ratings: Any) -> None:
-        # as text: 5, 4.5 and "4" may be mixed
-        given = [None if one is None else str(one) for one in as_given(ratings)]
-        self.frame = pl.DataFrame({"text": texts, "rating": pl.Series(given, dtype=pl.String)})
+    def __init__(self, texts: pl.Series, ratings: list[Any]) -> None:
+        self.frame = pl.DataFrame({"text": texts, "rating": written(ratings)})
 
     def batches(self) -> Iterator[pl.DataFrame]:
         yield self.frame.filter(pl.col("text").is_not_null())
 
 
-def as_given(ratings: Any) -> Any:
-    """Return the name of a column, None, or a list of ratings."""
-    return ratings if ratings is None or isinstance(ratings, str) else list(ratings)
+def written(ratings: list[Any]) -> pl.Series:
+    """Return ratings as text: 5, 4.5 and "4" may be mixed."""
+    return pl.Series([None if one is None else str(one) for one in ratings], dtype=pl.String)
+
+
+def given_ratings(source: Any, ratings: Any) -> str | list[Any] | None:
+    """Return ratings as JSON can hold them; refuse, before any work, those that cannot be the source's."""
+    if ratings is None:
+        return None
+    if isinstance(ratings, str):
+        if not isinstance(source, Source):
+            raise InputError(
+                f"ratings={ratings!r} is the name of a column, but the reviews are not in files. "
+                "Give a list with one rating per review."
+            )
+        names = next(unread(source).batches()).columns
+        find_rating_column([name for name in names if name != source.text_column], ratings)
+        return ratings
+    given = [plain_rating(one) for one in as_list(ratings, "ratings", "a list with one rating per review")]
+    if isinstance(source, memory.Texts):
+        check_number(given, len(source.series))
+    found = [one for one in given if one is not None]
+    if found and not read_ratings(written(found)).values.count():
+        raise InputError(
+            f"No rating can be read in ratings, such as {shown(found[0])}. "
+            "Give numbers, or texts such as '4 stars', or leave them out."
+        )
+    return given
+
+
+def unread(source: Source) -> Source:
+    """Return a source to read once more: what the first reading left out is told once."""
+    return replace(source, skipped=Skipped())
+
+
+def plain_rating(given: Any) -> bool | int | float | str | None:
+    """Return a rating as Python's own value; None if it is missing."""
+    one = as_plain(given)
+    one = float(one) if isinstance(one, Decimal) else one
+    if isinstance(one, str) or str(one) in memory.MISSING:
+        return memory.as_text(one)
+    if isinstance(one, bool | int | float):
+        return one
+    raise wrong_kind("A rating", "a number or text", given)
+
+
+def check_number(ratings: list[Any], n: int) -> None:
+    if len(ratings) != n:
+        raise InputError(f"There are {len(ratings)} ratings for {n} reviews. Give one for each, or None.")
 
 
 def find_rated(source: Any, ratings: Any, language: str, seed: int) -> RatedReviews:
-    """Return the rated reviews of a source of files or of texts in memory; `ratings` as for `fit`."""
+    """Return the rated reviews of a source of files or of texts in memory; `ratings` from `given_ratings`."""
     if ratings is None or isinstance(ratings, str):
         if not isinstance(source, Source):
             return NONE
-        again = replace(source, skipped=Skipped())  # what the first reading left out is told once
-        return collect_rated(again, ratings, language, seed)
+        return collect_rated(unread(source), ratings, language, seed)
     texts = pl.concat(list(source.texts()))
-    given = as_given(ratings)
-    if len(given) != len(texts):
-        raise InputError(
-            f"There are {len(given)} ratings for {len(texts)} reviews. Give one for each, or None."
-        )
-    return collect_rated(RatedTexts(texts, given), "rating", language, seed)
+    check_number(ratings, len(texts))
+    return collect_rated(RatedTexts(texts, ratings), "rating", language, seed)
 
 
 def collect_rated(source: Rows, wanted: str | None, language: str, seed: int = 0) -> RatedReviews:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from aspectra import disk, rundir
+from aspectra.arguments import check_function, wrong_kind
 from aspectra.config import StudentConfig
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
@@ -47,6 +48,9 @@ def distill(
       teacher's answers are certain enough to learn from, and make each aspect more or less likely.
     - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each stage.
     """
+    if config is not None and not isinstance(config, StudentConfig):
+        raise wrong_kind("config", "a StudentConfig, such as StudentConfig(epochs=4)", config)
+    check_function(progress, "progress")
     told, judged = map(given_labels, (labels, dev))
     config, fitted, home = config or StudentConfig(), Fitted.load(run), Path(run) / rundir.STUDENT
     kept, left_out = None, list[str]()

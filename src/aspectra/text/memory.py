@@ -1,54 +1,60 @@
 """Texts in memory: a list, an array, a Series or a table in, polars out; None is a missing text.
 
-`like` gives pandas back to who gave pandas.
+Tables and columns of other libraries are read if they speak Arrow, as those of pyarrow and DuckDB do. `like`
+gives pandas back to who gave pandas.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import polars as pl
 
+from aspectra.arguments import as_list, is_table, shown, wrong_kind
 from aspectra.disk import is_utf8
 from aspectra.errors import InputError
 from aspectra.text.rows import TEXT_NAMES, without_halves
 
 CHUNK = 20_000
-MISSING = ("None", "nan", "<NA>")
-"""None, NaN and the NA of pandas as text; NA cannot be compared, even with itself."""
+MISSING = ("None", "nan", "<NA>", "NaT")
+"""None, NaN, and the NA and NaT of pandas as text; NA cannot be compared, even with itself."""
+CANNOT_HOLD = (ValueError, TypeError, OverflowError, NotImplementedError)
+"""What polars raises for a column of pandas that it cannot hold."""
 
 
 def as_series(texts: Any) -> pl.Series:
     """Take a list of str, a polars or a pandas Series, or an array; None is allowed among them."""
     if isinstance(texts, str):
         raise InputError("Give a list of texts, not one text: [text].")
-    if hasattr(texts, "columns"):
-        raise InputError(f"Give one column of texts, not a table: table[{texts.columns[0]!r}].")
+    if is_table(texts):
+        first = "".join(f": table[{name!r}]" for name in column_names(texts)[:1])
+        raise InputError(f"Give one column of texts, not a table{first}.")
+    if speaks_arrow(texts):
+        texts = pl.Series(texts)
     if isinstance(texts, pl.Series):
-        if texts.dtype not in (pl.String, pl.Null):
+        if texts.dtype not in (pl.String, pl.Null, pl.Categorical, pl.Enum):
             raise InputError(f"The texts must be str, got {texts.dtype}.")
         return texts.cast(pl.String)
-    if isinstance(texts, Mapping) or not isinstance(texts, Iterable):
-        raise InputError(f"Give a list of texts or a table, not {type(texts).__name__}.")
-    return pl.Series("text", [as_text(value) for value in texts], dtype=pl.String)
+    values = as_list(texts, "What is given", "a list of texts or a table")
+    return pl.Series("text", [as_text(value) for value in values], dtype=pl.String)
 
 
 def as_table(reviews: Any, text_column: str | None = None) -> tuple[pl.DataFrame | None, pl.Series]:
     """Return a table's other columns, if a table was given, and its texts."""
-    if isinstance(reviews, pl.LazyFrame):
-        reviews = reviews.collect()
-    if not hasattr(reviews, "columns"):
+    if not is_table(reviews):
         return None, as_series(reviews)
-    if not isinstance(reviews, pl.DataFrame):
-        reviews = with_index(reviews)
+    reviews = known_table(reviews)
     names = list(reviews.columns)
+    if not isinstance(text_column, Hashable):
+        raise wrong_kind("text_column", "the name of a column", text_column)
     if text_column is None:
         usual = {"".join(filter(str.isalnum, str(name).lower())): name for name in reversed(names)}
         text_column = next((usual[name] for name in TEXT_NAMES if name in usual), None)
     if text_column is None or text_column not in names:
-        found = "no column with a usual name" if text_column is None else f"no column {text_column!r}"
+        found = "no column with a usual name" if text_column is None else f"no column {shown(text_column)}"
         raise InputError(f"The table has {found}; it has {', '.join(map(str, names))}. Name text_column.")
     texts = as_series(reviews[text_column])
     rest = (
@@ -59,6 +65,35 @@ def as_table(reviews: Any, text_column: str | None = None) -> tuple[pl.DataFrame
     return rest, texts
 
 
+def speaks_arrow(given: Any) -> bool:
+    """Tell whether polars can read what another library holds; pandas is read as it always was."""
+    streams = hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+    return streams and not hasattr(given, "iloc") and not isinstance(given, pl.Series | pl.DataFrame)
+
+
+def column_names(table: Any) -> list[Any]:
+    if isinstance(table, pl.LazyFrame):
+        return table.collect_schema().names()
+    return list(getattr(table, "column_names", None) or table.columns)
+
+
+def known_table(table: Any) -> Any:
+    """Return a table as one of polars or pandas, its columns all with names of their own."""
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    names = list(map(str, column_names(table)))
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise InputError(f"The table has more than one column {twice[0]!r}. Rename one.")
+    if speaks_arrow(table):
+        return pl.DataFrame(table)
+    if hasattr(table, "iloc"):
+        return with_index(table)
+    if isinstance(table, pl.DataFrame):
+        return table
+    raise InputError(f"Give a table of polars or pandas, not {type(table).__name__}. Convert it first.")
+
+
 def with_index(table: Any) -> Any:
     """Return a pandas table whose index, if it has a name, is a column."""
     names = [name for name in table.index.names if name is not None and name not in table.columns]
@@ -67,14 +102,27 @@ def with_index(table: Any) -> Any:
 
 def from_pandas(table: Any, text_column: str) -> pl.DataFrame:
     """Return the other columns of a pandas table."""
-    from pyarrow.lib import ArrowException
-
+    rest = table.drop(columns=[text_column])
     try:
-        return pl.from_pandas(table.drop(columns=[text_column]))
-    except ArrowException as error:
+        return pl.from_pandas(rest)
+    except CANNOT_HOLD:
+        for name in rest.columns:
+            check_column(name, rest[name])
+        raise
+
+
+def check_column(name: Any, values: Any) -> None:
+    """Raise InputError if polars cannot hold a column of pandas."""
+    try:
+        pl.from_pandas(values)
+    except UnicodeError:
         raise InputError(
-            f"A column of the table mixes kinds of values: {error}. "
-            "Convert it first: table[name].astype(str)."
+            f"Column {name!r} of the table has half of a character in it. Write its text again."
+        ) from None
+    except CANNOT_HOLD as error:
+        raise InputError(
+            f"Column {name!r} of the table mixes kinds of values, or has too large numbers: {error}. "
+            f"Convert it first: table[{name!r}].astype(str)."
         ) from error
 
 

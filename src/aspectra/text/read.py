@@ -22,6 +22,7 @@ from typing import Any
 
 import polars as pl
 
+from aspectra.arguments import as_path, check_flag, check_text, shown
 from aspectra.errors import InputError
 from aspectra.rundir import checksum
 from aspectra.text.columns import find_types, with_types
@@ -141,8 +142,10 @@ def open_source(
     """Find the files and the text column, and check what can be checked before reading everything."""
     try:
         "".encode(encoding)
-    except (LookupError, UnicodeError):
-        raise InputError(f"Unknown encoding {encoding!r}. Try utf-8, latin-1, cp1252 or utf-16.") from None
+    except (LookupError, ValueError, TypeError):
+        raise InputError(
+            f"Unknown encoding {shown(encoding)}. Try utf-8, latin-1, cp1252 or utf-16."
+        ) from None
     paths = find_files(patterns)
     column = find_text_column(paths[0], text_column, id_column, encoding)
     return Source(paths, column, id_column, encoding, skip_duplicates)
@@ -164,7 +167,10 @@ def read_reviews(
     - `encoding`: how text files are encoded, such as "utf-8", "latin-1" or "utf-16".
     - `skip_duplicates`: leave out reviews of five words or more whose text an earlier review has, too.
     """
-    source = open_source([str(file) for file in files], text_column, None, encoding, skip_duplicates)
+    check_text(text_column, "text_column", optional=True)
+    check_flag(skip_duplicates, "skip_duplicates")
+    paths = [str(as_path(file, "Each of files")) for file in files]
+    source = open_source(paths, text_column, None, encoding, skip_duplicates)
     frame = pl.concat(source.batches(), how="diagonal_relaxed")
     for line in source.skipped.summary():
         warnings.warn(line, stacklevel=2)

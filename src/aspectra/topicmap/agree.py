@@ -16,7 +16,7 @@ from typing import Any
 from aspectra import rundir
 from aspectra.errors import MapError
 from aspectra.scores import cohens_kappa
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now, read_map
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now, read_map, shorten
 
 NAME = re.compile(r"[\w-]{1,40}")
 
@@ -41,6 +41,18 @@ def read_other_maps(
         if name != but and topic_map.topics == topics:
             found[name] = read_map(path, topics, n_topics)
     return found
+
+
+def refuse_to_replace(path: Path, new: TopicMap) -> None:
+    """Raise MapError if a person chose, in the map that is there, what the new one only suggests."""
+    before = read_map(path).choices if path.exists() else ()
+    chosen = {choice.topic for choice in new.choices if choice.by_person}
+    lost = [choice.topic for choice in before if choice.by_person and choice.topic not in chosen]
+    if lost:
+        raise MapError(
+            f"In {path} a person chose the aspects of topics that are only suggested now: {shorten(lost)}. "
+            "Save into another folder, or with replace=True; map-history/ then keeps the earlier map."
+        )
 
 
 def kappa(first: TopicMap, second: TopicMap) -> float | None:

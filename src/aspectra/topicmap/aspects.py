@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aspectra import rundir
+from aspectra.arguments import as_list, as_names, wrong_kind
 from aspectra.config import GENERAL
 from aspectra.disk import write_atomic
 from aspectra.errors import InputError
@@ -41,11 +42,22 @@ def read_aspects(given: str | Path | Sequence[str | Aspect]) -> tuple[Aspect, ..
     if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
         aspects = read_file(Path(given))
     else:
-        names = given.split(",") if isinstance(given, str) else given
-        listed = [name if isinstance(name, Aspect) else Aspect(name.strip()) for name in names]
-        aspects = checked([aspect for aspect in listed if aspect.name], "--aspects")
+        if isinstance(given, Mapping):
+            raise wrong_kind("aspects", "a list of names; give the words of each as seeds", given)
+        names = given.split(",") if isinstance(given, str) else as_list(given, "aspects", "a list of names")
+        aspects = checked([aspect for aspect in map(as_aspect, names) if aspect.name], "--aspects")
     check_new_aspects([aspect.name for aspect in aspects])
     return aspects
+
+
+def as_aspect(given: Any) -> Aspect:
+    """Return an aspect, its words and examples checked, or one that has only this name."""
+    if isinstance(given, Aspect):
+        check_aspects([given.name])
+        return read_table(given.name, {key: getattr(given, key) for key in KEYS}, "aspects")
+    if not isinstance(given, str):
+        raise wrong_kind("Each of aspects", "a name or an Aspect", given)
+    return Aspect(given.strip())
 
 
 def read_file(path: Path) -> tuple[Aspect, ...]:
@@ -81,7 +93,9 @@ def read_table(name: str, table: Any, path: Path | str) -> Aspect:
 
 
 def read_list(values: Any, place: str) -> tuple[str, ...]:
-    if not isinstance(values, list) or not all(isinstance(value, str) and value.strip() for value in values):
+    if not isinstance(values, list | tuple) or not all(
+        isinstance(value, str) and value.strip() for value in values
+    ):
         raise InputError(f'{place} must be a list of texts, such as ["one", "two"], got {str(values)[:80]}.')
     if len(values) > MOST_TEXTS:
         raise InputError(f"{place} are at most {MOST_TEXTS:,}, got {len(values):,}. Keep the best of them.")
@@ -163,4 +177,5 @@ def fingerprint(aspects: Iterable[Aspect]) -> str:
 def of_words(words: Mapping[str, Sequence[str]]) -> tuple[Aspect, ...]:
     """Return aspects from {name: words}."""
     check_new_aspects(list(words))
-    return checked([Aspect(name, words=tuple(given)) for name, given in words.items()], "The words")
+    said = {name: as_names(given, f"The words of {name!r}") for name, given in words.items()}
+    return checked([Aspect(name, words=given) for name, given in said.items()], "The words")
