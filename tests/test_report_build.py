@@ -108,3 +108,14 @@ def test_wrong_requests_are_refused_in_one_line(
     assert done.code == 1
     assert message in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_filtered_file_is_told_even_to_the_quiet(
+    run: Path, labelled_file: Path, tmp_path: Path, aspectra: Callable[..., Any]
+) -> None:
+    some = tmp_path / "some.parquet"
+    pl.read_parquet(labelled_file).filter(pl.col("aspect") == "Taste").write_parquet(some)
+    page = tmp_path / "report.html"
+    told = aspectra("report", run, some, "-o", page, "--quiet").err
+    assert told.count("some.parquet lack some of their segments") == 1
+    assert "some.parquet lack some of their segments" in page.read_text()

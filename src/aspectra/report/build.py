@@ -129,7 +129,8 @@ def build_content(
     comparison = compare(labels, other) if other else None
     progress("count", 1)
     progress("evidence", 0)
-    notes = (*labels.notes, *([origin.note] if origin.note else []), *quality.notes, *counts.notes())
+    doubts = other.warnings if other else ()
+    notes = (*doubts, *labels.notes, *([origin.note] if origin.note else []), *quality.notes, *counts.notes())
     said = [one for one in aspects_of_run(run) if one != Aspect(one.name)]
     content = Content(
         title=title or "What the reviews say", source=path.name, columns=labels.columns,
@@ -142,6 +143,7 @@ def build_content(
         groups=counts.by_group(), contrasts=counts.contrasts(), emerging=emerging(labels, detector, counts),
         keywords=aspect_keywords(detector, shares), segments=choose_segments(labels, detector),
         quality=quality, comparison=comparison, described=tuple(said), felt=find_felt(labels, counts),
+        warnings=(*labels.warnings, *doubts),
     )  # fmt: skip
     progress("evidence", 1)
     return replace(content, headlines=headlines(content))
