@@ -261,15 +261,14 @@ def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
     support, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
     occurs = support + predicted > 0
     counted = occurs & np.array([aspect != GENERAL for aspect in aspects])
+    hits_counted = np.diag(confusion)[counted].sum()
     values = {
         "f1_micro": np.trace(confusion) / round(float(confusion.sum())),
         "f1_macro": f1[occurs].mean(),
         "precision_weighted": np.average(precision, weights=support),
         "recall_weighted": np.average(recall, weights=support),
         "f1_weighted": np.average(f1, weights=support),
-        "f1_micro_without_general": 2
-        * np.diag(confusion)[counted].sum()
-        / max((support + predicted)[counted].sum(), 1),
+        "f1_micro_without_general": 2 * hits_counted / max((support + predicted)[counted].sum(), 1),
         "f1_macro_without_general": f1[counted].mean() if counted.any() else 0.0,
     }
     return {name: float(value) for name, value in values.items()}

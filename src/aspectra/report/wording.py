@@ -302,7 +302,7 @@ def felt_title(felt: Felt) -> str:
     specific_ones = [one for one in felt.aspects if one.aspect != GENERAL]
     named = [one for one in specific_ones if one.segments >= MIN_REVIEWS]
     if len(named) < 2:
-        return "Too few segments judge an aspect to compare them" if specific_ones else NOT_JUDGED
+        return "Too few aspects are judged often enough to compare them" if specific_ones else NOT_JUDGED
     worst, best = named[0], named[-1]
     least = [one for one in named if one.low <= worst.high]
     most = [one for one in reversed(named) if one.high >= best.low]
