@@ -119,6 +119,9 @@ def test_why_a_csv_cannot_be_read_is_said(labelled: pl.DataFrame, tmp_path: Path
     (tmp_path / "latin.csv").write_bytes(spoilt.write_csv().encode("cp1252", "replace"))
     with pytest.raises(InputError, match=r"not UTF-8 \(byte 0xe9 in line 2\); save it as CSV UTF-8"):
         open_labels(tmp_path / "latin.csv")
+    (tmp_path / "quote.csv").write_text(flat.head(3).write_csv().replace(",0,0,", ',0,0,"', 1))
+    with pytest.raises(InputError, match=r"a quote does not close, or a row has more cells"):
+        open_labels(tmp_path / "quote.csv")
     flat.with_columns(topic=pl.lit("six")).write_csv(tmp_path / "words.csv")
     with pytest.raises(InputError, match=r"row 1: its topic is 'six', not a number from 0"):
         open_labels(tmp_path / "words.csv")

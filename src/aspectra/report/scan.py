@@ -153,11 +153,13 @@ def fault(path: Path, name: str, row: int) -> str:
 
 def cause(path: Path, error: Exception) -> str:
     """Say why a file cannot be read."""
-    if path.suffix in TEXT_FILES:
-        where = first_bad_byte(path, "utf-8")
-        if where.startswith("byte"):
-            return f"it is not UTF-8 ({where}); save it as CSV UTF-8"
-    return str(error).strip().splitlines()[0]
+    found = str(error).strip().splitlines()[0]
+    if path.suffix not in TEXT_FILES or isinstance(error, OSError):
+        return found
+    where = first_bad_byte(path, "utf-8")
+    if where.startswith("byte"):
+        return f"it is not UTF-8 ({where}); save it as CSV UTF-8"
+    return f"a quote does not close, or a row has more cells than the header ({found})"
 
 
 def unreadable_file(path: Path, error: Exception) -> InputError:
