@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from aspectra import AspectDetector, evaluate, load
+from aspectra.cli.evaluate import print_confusion, print_scores
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
-from aspectra.scores import Gold
+from aspectra.scores import Gold, score
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +74,25 @@ def test_gold_that_is_not_a_review_is_left_out_and_code_is_scored_as_an_aspect(
         "1 gold segment is not a review and is left out."
         in aspectra("evaluate", run, tmp_path / "gold.jsonl").err
     )
+
+
+def test_thirty_aspects_are_told_apart_in_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"Picture {letter}" for letter in "abcdefghijklmnopqrstuvwxyzABCD"]
+    print_confusion(score([frozenset([name]) for name in names], names, names))
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line.split()[1:] for line in lines if line.startswith(" gold")]
+    assert [number for head in heads for number in head] == [str(number) for number in range(1, 31)]
+    assert "…" not in "".join(lines)
+
+
+def test_what_counts_as_right_is_said_where_gold_has_several_aspects(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = ["Taste", "Noise"]
+    print_scores(score([frozenset(names)], ["Taste"], names))
+    assert "right if it is one of them" in " ".join(capsys.readouterr().out.split())
+    print_scores(score([frozenset(["Taste"])], ["Taste"], names))
+    assert "right if it is" not in " ".join(capsys.readouterr().out.split())

@@ -8,10 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
 from aspectra.report import build_report
-from aspectra.report.content import Content
+from aspectra.report.build import emerging, product_words
+from aspectra.report.content import Content, Counts
 from aspectra.report.pictures.charts import draw
+from aspectra.report.read import open_labels
 from aspectra.sample import Sample
 
 
@@ -108,3 +111,25 @@ def test_wrong_requests_are_refused_in_one_line(
     assert done.code == 1
     assert message in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_filtered_file_is_told_even_to_the_quiet(
+    run: Path, labelled_file: Path, tmp_path: Path, aspectra: Callable[..., Any]
+) -> None:
+    some = tmp_path / "some.parquet"
+    pl.read_parquet(labelled_file).filter(pl.col("aspect") == "Taste").write_parquet(some)
+    page = tmp_path / "report.html"
+    told = aspectra("report", run, some, "-o", page, "--quiet").err
+    assert told.count("some.parquet lack some of their segments") == 1
+    assert "some.parquet lack some of their segments" in page.read_text()
+
+
+def test_the_product_itself_is_not_told_as_a_new_aspect(
+    detector: AspectDetector, labelled_file: Path
+) -> None:
+    labels = open_labels(labelled_file)
+    words = product_words(labels, "en")
+    assert {"machine", "espresso", "coffee"} & set(words)
+    assert "husband" not in words
+    found = emerging(labels, detector, Counts.of(labels, len(detector.topics_.items)))
+    assert not {topic.keywords[0] for topic in found} & set(words)

@@ -31,7 +31,7 @@ from aspectra.report.dates import day_of, period_name, period_number, period_sta
 )
 def test_days_are_read_however_they_are_written(texts: list[str]) -> None:
     rows = pl.LazyFrame({"when": texts})
-    day = day_of(rows, "when")
+    day, _ = day_of(rows, "when")
     assert day is not None
     assert rows.select(day).collect().to_series().to_list() == [date(2024, 3, 31), date(2024, 12, 1)]
 
@@ -39,13 +39,13 @@ def test_days_are_read_however_they_are_written(texts: list[str]) -> None:
 def test_numbers_and_bare_years_are_days_too() -> None:
     for values, expected in (([1711843200, 1733011200], date(2024, 3, 31)), ([2024, 2023], date(2024, 1, 1))):
         rows = pl.LazyFrame({"when": values})
-        day = day_of(rows, "when")
+        day, _ = day_of(rows, "when")
         assert day is not None
         assert rows.select(day).collect().item(0, 0) == expected
 
 
 def test_words_are_no_days() -> None:
-    assert day_of(pl.LazyFrame({"when": ["soon", "later", "2024-01-01"]}), "when") is None
+    assert day_of(pl.LazyFrame({"when": ["soon", "later", "2024-01-01"]}), "when")[0] is None
 
 
 def test_periods_have_names_for_people() -> None:
@@ -58,21 +58,21 @@ def test_periods_have_names_for_people() -> None:
 
 def test_days_that_no_review_can_have_are_not_read() -> None:
     rows = pl.LazyFrame({"when": ["2024-03-31", "2024-04-01", "0202-01-05", "2202-01-05"]})
-    day = day_of(rows, "when")
+    day, _ = day_of(rows, "when")
     assert day is not None
     assert rows.select(day).collect().to_series().null_count() == 2
 
 
 def test_months_alone_are_days_too() -> None:
     rows = pl.LazyFrame({"when": ["Jun 2024", "July 2024", "August, 2024"]})
-    day = day_of(rows, "when")
+    day, _ = day_of(rows, "when")
     assert day is not None
     assert rows.select(day).collect().to_series().dt.month().to_list() == [6, 7, 8]
 
 
 def test_one_order_of_day_and_month_is_used_for_a_column() -> None:
     rows = pl.LazyFrame({"when": ["14/06/2024", "15/06/2024", "03/04/2024", "06/25/2024"]})
-    day = day_of(rows, "when")
+    day, _ = day_of(rows, "when")
     assert day is not None
     found = rows.select(day).collect().to_series().to_list()
     assert found == [date(2024, 6, 14), date(2024, 6, 15), date(2024, 4, 3), None]
@@ -81,6 +81,18 @@ def test_one_order_of_day_and_month_is_used_for_a_column() -> None:
 def test_a_moment_has_the_day_of_its_own_time_zone() -> None:
     moments = pl.Series([datetime(2023, 12, 31, 17, tzinfo=UTC)]).dt.convert_time_zone("Asia/Tokyo")
     rows = pl.LazyFrame({"when": moments})
-    day = day_of(rows, "when")
+    day, _ = day_of(rows, "when")
     assert day is not None
     assert rows.select(day).collect().item() == date(2024, 1, 1)
+
+
+def test_days_that_may_be_months_are_told_unless_a_later_one_decides() -> None:
+    both = pl.LazyFrame({"when": ["3/4/2024", "12/11/2024", "5/5/2024"]})
+    day, unclear = day_of(both, "when")
+    assert unclear
+    assert both.select(day).collect().item(0, 0) == date(2024, 3, 4)
+    late = pl.LazyFrame({"when": ["3/4/2024"] * 6_000 + ["13/4/2024"]})
+    day, unclear = day_of(late, "when")
+    assert not unclear
+    assert late.select(day).collect().item(0, 0) == date(2024, 4, 3)
+    assert not day_of(pl.LazyFrame({"when": ["5/5/2024", "2024-03-01"]}), "when")[1]

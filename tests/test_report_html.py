@@ -58,3 +58,14 @@ def test_a_section_without_content_is_left_out(
     html = (tmp_path / "report.html").read_text()
     assert 'id="change"' not in html
     assert 'id="evidence"' in html
+
+
+def test_groups_without_dates_and_ratings_stand_under_their_own_heading(
+    report_of: Callable[..., Content], sample: Sample, tmp_path: Path
+) -> None:
+    reviews = sample.reviews[:80].select("text", "product")
+    report_of(reviews, {"Taste": range(8), "General": range(8, 16)})
+    html = (tmp_path / "report.html").read_text()
+    assert 'id="groups"' in html
+    for absent in ('id="change"', "In brackets", "lowers the rating", "complains of"):
+        assert absent not in html

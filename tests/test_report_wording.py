@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from aspectra.report import wording
 from aspectra.report.content import Content
+from aspectra.report.sentiment import Feeling, Felt
+from aspectra.scores import score, score_sets
 
 
 def test_aspects_whose_order_may_be_chance_are_named_together(content: Content) -> None:
@@ -49,3 +53,47 @@ def test_topics_with_the_same_first_words_get_different_names() -> None:
     calls = [("call", "service", "day", "hour"), ("call", "service", "day", "week")]
     names = wording.distinct_names([*calls, ("price", "pay", "cheap")])
     assert names == ["call, service, day, hour", "call, service, day, week", "price, pay, cheap"]
+
+
+def judged(**nets: tuple[float, float, int]) -> Felt:
+    """Net sentiment, half of its interval, and segments of each aspect."""
+    found = [Feeling(name, net, net - reach, net + reach, 0, 0, n) for name, (net, reach, n) in nets.items()]
+    return Felt(tuple(sorted(found, key=lambda one: one.net)), None, None, (), ())
+
+
+def test_the_least_liked_is_named_alone_only_if_the_second_worst_is_clearly_better() -> None:
+    alone = judged(Menu=(-0.4, 0.1, 90), Price=(0.1, 0.1, 90), Food=(0.5, 0.1, 90))
+    assert wording.felt_title(alone) == "Menu is liked least (net −40); Food is liked most (net +50)"
+    both = judged(Menu=(0.17, 0.1, 90), Price=(0.19, 0.1, 90), Food=(0.5, 0.1, 90))
+    assert wording.felt_title(both).startswith("Menu and Price are liked least (net +17 and +19); Food is")
+    few = judged(Durability=(-0.59, 0.39, 17), Price=(-0.54, 0.1, 90), Food=(0.5, 0.1, 90))
+    assert wording.felt_title(few).startswith("Price is liked least (net −54)")
+    chain = judged(Menu=(0, 0.2, 90), Price=(0.3, 0.2, 90), Food=(0.6, 0.2, 90))
+    assert wording.felt_title(chain) == "Menu and Price are liked least (net 0 and +30)"
+
+
+def test_groups_with_few_reviews_are_not_said_to_be_alike(content: Content) -> None:
+    assert content.felt is not None
+    assert content.felt.groups is not None
+    assert content.groups is not None
+    cells = replace(content.felt.groups, net=np.full_like(content.felt.groups.net, np.nan))
+    few = replace(content.groups, reviews=np.full_like(content.groups.reviews, 5))
+    poor = replace(content, groups=few)
+    assert wording.felt_groups_title(poor, replace(content.felt, groups=cells)).startswith("Too few reviews")
+    assert wording.groups_title(poor) == "Too few reviews of each product to compare them"
+
+
+def test_right_is_said_to_be_one_of_several_gold_aspects() -> None:
+    gold, names = [frozenset(["Taste", "Noise"]), frozenset(["Taste"])], ["Taste", "Noise"]
+    scores = score(gold, ["Taste", "Taste"], names)
+    assert wording.confusion_title(scores).startswith("The label is one of the gold aspects for 100")
+    both = replace(scores, sets=score_sets(gold, [["Taste"], ["Taste"]], ["Taste", "Taste"], names))
+    assert "for 50\u202f%" in wording.sets_sentence(both)
+    assert wording.confusion_title(score(gold[1:], ["Taste"], names)).endswith("are labelled correctly")
+
+
+def test_a_larger_topic_of_general_is_not_denied(content: Content) -> None:
+    largest = replace(content.subs[0], aspect="General", share=0.5)
+    assert wording.topics_title(replace(content, subs=(largest, *content.subs))).startswith(
+        "Of the topics under your aspects, “"
+    )

@@ -73,13 +73,27 @@ def test_per_aspect_scores_and_confusion_equal_scikit_learn() -> None:
 def test_any_of_several_gold_aspects_is_right() -> None:
     scores = score([frozenset(["Image", "Sound"])] * 2, ["Image", "Sound"], ASPECTS)
     assert scores.f1_micro == 1.0
-    assert [row.support for row in scores.per_aspect] == [1, 1, 0, 0]
+    assert [row.support for row in scores.per_aspect] == [2, 2, 0, 0]
+    assert [row.f1 for row in scores.per_aspect] == [1, 1, 0, 0]
+    assert scores.several
 
 
-def test_a_wrong_answer_to_several_gold_aspects_counts_against_the_first_in_the_order_of_aspects() -> None:
+def test_a_wrong_answer_to_several_gold_aspects_counts_against_each_in_equal_parts() -> None:
     scores = score([frozenset(["Sound", "Image"])], ["Price"], ASPECTS)
-    assert scores.confusion[ASPECTS.index("Image")][ASPECTS.index("Price")] == 1
+    confusion = dict(zip(ASPECTS, scores.confusion, strict=True))
+    assert [confusion[name][ASPECTS.index("Price")] for name in ("Image", "Sound", "Price")] == [0.5, 0.5, 0]
     assert scores.f1_micro == 0.0
+
+
+def test_the_order_of_aspects_changes_no_score_of_several_gold_aspects() -> None:
+    rng = np.random.default_rng(7)
+    gold = [frozenset(rng.choice(ASPECTS, rng.integers(1, 4), replace=False)) for _ in range(200)]
+    answers = rng.choice(ASPECTS, 200).tolist()
+    there, back = (score(gold, answers, names) for names in (ASPECTS, ASPECTS[::-1]))
+    assert [row.f1 for row in there.per_aspect] == pytest.approx([row.f1 for row in back.per_aspect[::-1]])
+    assert (there.f1_macro, there.f1_weighted) == pytest.approx((back.f1_macro, back.f1_weighted))
+    assert there.accuracy == np.mean([one in names for one, names in zip(answers, gold, strict=True)])
+    assert [row.support for row in there.per_aspect] == [sum(a in g for g in gold) for a in ASPECTS]
 
 
 def test_macro_leaves_out_aspects_that_never_occur() -> None:

@@ -35,7 +35,7 @@ def edit(home: Path, name: str, old: str, new: str) -> Path:
     [
         ("topicmap/suggest.py", FUTURE, FUTURE + "EXTRA = 1\n"),
         ("bench/runner.py", "COVERAGES = np.linspace(0.05", "COVERAGES = np.linspace(0.1"),
-        ("scores.py", "argmax(axis=1)", "argmin(axis=1)"),
+        ("scores.py", "unit / sizes", "unit * sizes"),
         ("teacher/gradient.py", FUTURE, FUTURE + "EXTRA = 1\n"),
         ("topicmap/library.toml", "bargain", "steal"),
     ],

@@ -132,3 +132,14 @@ def test_topics_that_the_run_lacks_are_refused(
     old, new = parts("ours", halves[0]), parts("foreign", halves[1], pl.lit(999).alias("topic"))
     with pytest.raises(InputError, match=r"foreign\.parquet has topics that"):
         watch(run, new, old)
+
+
+def test_a_filtered_file_is_told_on_the_way(
+    run: Path, parts: Callable[..., Path], halves: list[np.ndarray], aspectra: Callable[..., Any]
+) -> None:
+    old = parts("whole", halves[0])
+    new = old.with_name("filtered.parquet")
+    pl.read_parquet(parts("all", halves[1])).filter(pl.col("aspect") == "Taste").write_parquet(new)
+    assert "filtered.parquet lack some of their segments" in aspectra("watch", run, new, "--against", old).err
+    with pytest.warns(UserWarning, match="lack some of their segments"):
+        watch(run, new, old)

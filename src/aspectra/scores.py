@@ -1,8 +1,8 @@
 """Score predicted aspects against gold aspects: gold and answers in, `Scores` with exactly named metrics out.
 
 A segment with several gold aspects counts as right if the prediction is any of them: its gold is then the
-predicted one, else its first in the order of `aspects`. Scores are fractions from 0 to 1. Macro F1 averages
-over the aspects that occur in gold or prediction. For comparison, `Scores` also says what always answering
+predicted one. Else it is missed by all of them, in equal parts: of two aspects half each. Scores are from 0
+to 1, macro F1 averages over aspects in gold or prediction, and `majority_` is what always answering
 the most frequent aspect would get. Every F1, coverage curve, calibration error and kappa is computed here.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import math
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ class Gold:
 
 @dataclass(frozen=True)
 class AspectScore:
-    """`support` counts the aspect in gold, `predicted` in the predictions."""
+    """`support` counts the aspect in gold, `predicted` in the predictions; for F1, see the module's rule."""
 
     aspect: str
     precision: float
@@ -63,7 +64,7 @@ class SetScores:
 
 @dataclass(frozen=True)
 class Scores:
-    """`confusion` has gold in rows, predictions in columns.
+    """`confusion` has gold in rows, predictions in columns, in parts of segments if gold has several aspects.
 
     `accuracy` equals `f1_micro`, as every segment gets one answer. `calibration_error` is the distance of
     probabilities from how often they are right; `sets` are there if gold has segments with several aspects.
@@ -84,9 +85,14 @@ class Scores:
     majority_f1_micro: float
     majority_f1_macro: float
     majority_f1_weighted: float
-    confusion: list[list[int]]
+    confusion: list[list[float]]
     calibration_error: float | None = None
     sets: SetScores | None = None
+
+    @property
+    def several(self) -> bool:
+        """Whether some gold segment has several aspects."""
+        return sum(row.support for row in self.per_aspect) > self.n
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -136,11 +142,8 @@ def read_gold_line(line: bytes, place: str) -> tuple[str, frozenset[str]]:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f'{place} has no text. Write {{"text": "…", "aspects": ["…"]}}.')
     aspects = row.get("aspects")
-    if (
-        not isinstance(aspects, list)
-        or not aspects
-        or not all(isinstance(name, str) and name.strip() for name in aspects)
-    ):
+    named = isinstance(aspects, list) and all(isinstance(name, str) and name.strip() for name in aspects)
+    if not (aspects and named):
         raise InputError(
             f'{place} has no aspects. Write a list of one or more names, such as "aspects": ["{GENERAL}"].'
         )
@@ -181,17 +184,17 @@ def score(
     most_frequent = int(member.sum(axis=0).argmax())
     majority = averages(count_confusion(member, np.full_like(answers, most_frequent)), aspects)
     averaged = averages(confusion, aspects)
+    columns = (*rates(confusion), member.sum(axis=0), np.bincount(answers, minlength=len(aspects)))
+    rows = zip(aspects, *(column.tolist() for column in columns), strict=True)
     right = member[np.arange(len(answers)), answers]
     return Scores(
         n=len(member),
         aspects=tuple(aspects),
-        per_aspect=score_aspects(confusion, aspects),
+        per_aspect=tuple(AspectScore(*row) for row in rows),
         accuracy=averaged["f1_micro"],
         **averaged,
         majority_aspect=aspects[most_frequent],
-        majority_f1_micro=majority["f1_micro"],
-        majority_f1_macro=majority["f1_macro"],
-        majority_f1_weighted=majority["f1_weighted"],
+        **{f"majority_{name}": majority[name] for name in ("f1_micro", "f1_macro", "f1_weighted")},
         confusion=confusion.tolist(),
         calibration_error=None if confidence is None else calibration_error(right, confidence),
         sets=None,
@@ -217,26 +220,29 @@ def answer_numbers(predicted: Sequence[str], aspects: Sequence[str]) -> np.ndarr
     number = {aspect: index for index, aspect in enumerate(aspects)}
     unknown = sorted(set(predicted) - set(number))
     if unknown:
-        raise InputError(
-            f"Predicted aspect {', '.join(unknown)} is not among the aspects {', '.join(aspects)}."
-        )
+        raise InputError(f"Predicted aspect {', '.join(unknown)} is not among {', '.join(aspects)}.")
     return np.array([number[name] for name in predicted], dtype=np.int64)
 
 
-def resolve(member: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which answers are right and which gold aspect each counts for.
+def equal_parts(member: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return what a missed segment counts for each gold aspect (N×A) and in all; whole numbers are exact."""
+    sizes = member.sum(axis=1, keepdims=True)
+    unit = float(math.lcm(*np.unique(sizes).tolist()))
+    return member * (unit / sizes), unit
 
-    `member` is N×A, `answers` and both results are N×O: O alternative answers to each segment.
-    """
-    right = np.take_along_axis(member, answers, axis=1)
-    return right, np.where(right, answers, member.argmax(axis=1)[:, None])
+
+def gold_parts(member: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the same for segments with N answers; one that is right counts for its answer alone."""
+    parts, unit = equal_parts(member)
+    right = np.take_along_axis(member, answers[:, None], axis=1)
+    return np.where(right, unit * np.eye(member.shape[1])[answers], parts), unit
 
 
 def count_confusion(member: np.ndarray, answers: np.ndarray) -> np.ndarray:
     """Count gold × predicted from N×A gold memberships and N answers."""
-    truth = resolve(member, answers[:, None])[1][:, 0]
-    n_aspects = member.shape[1]
-    return np.bincount(truth * n_aspects + answers, minlength=n_aspects**2).reshape(n_aspects, n_aspects)
+    parts, unit = gold_parts(member, answers)
+    counts = parts.T @ np.eye(member.shape[1])[answers]
+    return np.asarray(counts.astype(np.int64) if unit == 1 else counts / unit)
 
 
 def f1_from_counts(hits: np.ndarray, support: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -251,12 +257,6 @@ def rates(confusion: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return precision, recall, f1_from_counts(hits, support, predicted)
 
 
-def score_aspects(confusion: np.ndarray, aspects: Sequence[str]) -> tuple[AspectScore, ...]:
-    columns = (*rates(confusion), confusion.sum(axis=1), confusion.sum(axis=0))
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return tuple(AspectScore(aspect, *row) for aspect, row in zip(aspects, rows, strict=True))
-
-
 def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
     precision, recall, f1 = rates(confusion)
     support, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
@@ -264,7 +264,7 @@ def averages(confusion: np.ndarray, aspects: Sequence[str]) -> dict[str, float]:
     counted = occurs & np.array([aspect != GENERAL for aspect in aspects])
     hits_counted = np.diag(confusion)[counted].sum()
     values = {
-        "f1_micro": np.trace(confusion) / confusion.sum(),
+        "f1_micro": np.trace(confusion) / round(float(confusion.sum())),
         "f1_macro": f1[occurs].mean(),
         "precision_weighted": np.average(precision, weights=support),
         "recall_weighted": np.average(recall, weights=support),
@@ -286,16 +286,16 @@ def objective(answers: np.ndarray, member: np.ndarray, general: bool) -> np.ndar
     This is what every choice on labelled segments maximises: the mean of micro and macro F1 or, if General
     is not among the aspects, weighted F1.
     """
-    n_segments, n_options = answers.shape
-    n_aspects = member.shape[1]
-    right, truth = resolve(member, answers)
+    (n_segments, n_options), n_aspects = answers.shape, member.shape[1]
+    right = np.take_along_axis(member, answers, axis=1)
+    parts, unit = equal_parts(member)
 
     def count(numbers: np.ndarray, where: np.ndarray) -> np.ndarray:
         flat = (numbers + n_aspects * np.arange(n_options))[where]
         return np.bincount(flat, minlength=n_options * n_aspects).reshape(n_options, n_aspects)
 
-    everywhere = np.ones_like(right)
-    hits, support, predicted = count(answers, right), count(truth, everywhere), count(answers, everywhere)
+    hits, predicted = count(answers, right), count(answers, np.ones_like(right))
+    support = hits + (~right).T @ parts / unit
     f1 = f1_from_counts(hits, support, predicted)
     if not general:
         return np.asarray((f1 * support).sum(axis=1) / n_segments)
@@ -351,8 +351,7 @@ def cohens_kappa(pairs: Mapping[tuple[str | None, str | None], int]) -> float | 
     n = sum(pairs.values())
     if not n:
         return None
-    first: Counter[str | None] = Counter()
-    second: Counter[str | None] = Counter()
+    first, second = Counter[str | None](), Counter[str | None]()
     for (one, other), count in pairs.items():
         first[one] += count
         second[other] += count

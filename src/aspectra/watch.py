@@ -6,6 +6,7 @@ that runs every night, when nothing changes, speaks up falsely at most once in a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -57,10 +58,22 @@ class News:
 def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
     """Compare two label files of a run; return what changed beyond chance, shares first.
 
+    It warns of files that lack some of their reviews' segments.
+
     - `run`: the folder of the run that made the labels.
     - `new`: the label file of the latest reviews.
     - `against`: the label file to compare with, of other, usually earlier reviews.
     """
+    news, doubts = compare_files(run, new, against)
+    for line in doubts:
+        warnings.warn(line, stacklevel=2)
+    return news
+
+
+def compare_files(
+    run: Path | str, new: Path | str, against: Path | str
+) -> tuple[list[News], tuple[str, ...]]:
+    """Return what `watch` does, and what speaks against it."""
     from aspectra.detector import AspectDetector
 
     detector = AspectDetector.load(run)
@@ -80,7 +93,8 @@ def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
             )
     check_same_model(detector, Path(run), later, earlier)
     free = [choice.topic for choice in topic_map.choices if choice.aspect in (None, GENERAL, NOT_REVIEW)]
-    return list(with_quotes(find_news(earlier, later, topics, free), later, topics))
+    news = list(with_quotes(find_news(earlier, later, topics, free), later, topics))
+    return news, (*later.warnings, *earlier.warnings)
 
 
 def check_same_model(detector: AspectDetector, run: Path, later: Labels, earlier: Labels) -> None:

@@ -13,6 +13,11 @@ from aspectra.config import NOT_REVIEW
 if TYPE_CHECKING:
     from aspectra.scores import Gold, Scores, SetScores
 
+SEVERAL = (
+    "Some segments have several gold aspects. Above, an answer is right if it is one of them; a wrong one "
+    "counts as missed for each of them, in equal parts. The column gold counts all of them."
+)
+
 
 def command(
     run: show.Run,
@@ -99,22 +104,35 @@ def print_scores(scores: Scores) -> None:
         majority = getattr(scores, f"majority_{name}", None)
         totals.add_row(name, f"{getattr(scores, name):.1%}", "" if majority is None else f"{majority:.1%}")
     console.print(totals)
-    confusion = show.table(
-        "gold ↓ answer →",
-        *(name[:6] for name in scores.aspects),
-        title="Confusion",
-        right=tuple(name[:6] for name in scores.aspects),
-    )
-    for aspect, counts in zip(scores.aspects, scores.confusion, strict=True):
-        confusion.add_row(Text(aspect), *(str(count or "·") for count in counts))
-    console.print(confusion)
+    print_confusion(scores)
     console.print(f"{scores.n} segments; the majority answer is {scores.majority_aspect}.")
+    if scores.several:
+        console.print(SEVERAL)
     if scores.sets:
         print_sets(scores.sets)
     if scores.calibration_error is not None:
         console.print(
             f"Calibration: a probability is {scores.calibration_error:.1%} from how often it is right (ECE)."
         )
+
+
+def print_confusion(scores: Scores) -> None:
+    """Print the counts with numbers for the answers' names, in as many tables as the width asks for."""
+    from rich.text import Text
+
+    console = show.console()
+    names = [f"{number} {aspect}" for number, aspect in enumerate(scores.aspects, 1)]
+    cells = [[f"{round(n, 1):g}" if n else "·" for n in row] for row in scores.confusion]
+    widest = 3 + max(len(str(len(names))), *(len(cell) for row in cells for cell in row))
+    first = min(max(map(len, names)), console.width // 3)
+    step = max(1, (console.width - first - 2) // widest)
+    for start in range(0, len(names), step):
+        heads = tuple(str(number + 1) for number in range(start, min(start + step, len(names))))
+        title = "Confusion: answers are numbered as the rows"
+        table = show.table("gold", *heads, title=title if not start else None, right=heads)
+        for name, row in zip(names, cells, strict=True):
+            table.add_row(Text(show.shortened(name, first)), *row[start : start + step])
+        console.print(table)
 
 
 def print_sets(sets: SetScores) -> None:

@@ -67,5 +67,5 @@ def command(
             rating_column=rating_column, gold=gold, against=against, title=title, progress=progress,
         )  # fmt: skip
     for line in (*content.notes, *content.headlines):
-        show.note(line, quiet)
+        show.note(line, quiet and line not in content.warnings)
     show.note(f"Wrote {', '.join(str(path) for path in (output, png, xlsx) if path)}.", quiet)

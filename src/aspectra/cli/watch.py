@@ -29,9 +29,11 @@ def command(
 
     Each change has a line and three quotes. Chance alone makes it speak at most once in a hundred times.
     """
-    from aspectra.watch import watch
+    from aspectra.watch import compare_files
 
-    news = watch(run, new, against)
+    news, doubts = compare_files(run, new, against)
+    for line in doubts:
+        show.note(line)
     if as_json:
         show.as_json([one.to_dict() for one in news])
     else:

@@ -26,7 +26,9 @@ from aspectra.report.stats import ratings, share_interval
 from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook
 from aspectra.rundir import has_student, refuse_own_file
+from aspectra.text.tokens import stop_words
 from aspectra.topicmap.aspects import Aspect, aspects_of_run
+from aspectra.topicmap.sentences import find_products
 from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 LARGE = 0.01
 """A topic with this share of the segments is large enough to be an aspect."""
 MOST_EMERGING = 8
+READ_FOR_PRODUCTS = 20_000
+"""Segments."""
 
 
 def build_report(
@@ -129,7 +133,8 @@ def build_content(
     comparison = compare(labels, other) if other else None
     progress("count", 1)
     progress("evidence", 0)
-    notes = (*labels.notes, *([origin.note] if origin.note else []), *quality.notes, *counts.notes())
+    doubts = other.warnings if other else ()
+    notes = (*doubts, *labels.notes, *([origin.note] if origin.note else []), *quality.notes, *counts.notes())
     said = [one for one in aspects_of_run(run) if one != Aspect(one.name)]
     content = Content(
         title=title or "What the reviews say", source=path.name, columns=labels.columns,
@@ -142,6 +147,7 @@ def build_content(
         groups=counts.by_group(), contrasts=counts.contrasts(), emerging=emerging(labels, detector, counts),
         keywords=aspect_keywords(detector, shares), segments=choose_segments(labels, detector),
         quality=quality, comparison=comparison, described=tuple(said), felt=find_felt(labels, counts),
+        warnings=(*labels.warnings, *doubts),
     )  # fmt: skip
     progress("evidence", 1)
     return replace(content, headlines=headlines(content))
@@ -192,7 +198,8 @@ def aspect_keywords(
 def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[EmergingTopic, ...]:
     """Find topics outside the specific aspects that are large or growing, those that grew most first.
 
-    They must be more coherent than the lowest quarter of the topics that are mapped to a specific aspect.
+    They must be more coherent than the lowest quarter of the topics that are mapped to a specific aspect. A
+    topic whose first keyword is what the reviews call the product is left out.
     """
     pairs = list(zip(detector.topics_.items, detector.topic_map_.choices, strict=True))
     mapped = [item.coherence for item, choice in pairs if choice.aspect not in (None, GENERAL, NOT_REVIEW)]
@@ -201,9 +208,10 @@ def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[
     low, high = share_interval(whole)
     changes = counts.topic_changes()
     growing = {topic: change for topic, change in changes.items() if change.after > change.before}
+    products = product_words(labels, detector.config.language)
     found = [
         item.id for item, choice in pairs
-        if choice.aspect in (None, GENERAL) and item.coherence >= least
+        if choice.aspect in (None, GENERAL) and item.coherence >= least and item.keywords[0] not in products
         and (whole.share[item.id] >= LARGE or item.id in growing)
     ]  # fmt: skip
     growth = {topic: growing[topic].effect if topic in growing else 0 for topic in found}
@@ -217,3 +225,12 @@ def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[
         )
         for topic in found
     )  # fmt: skip
+
+
+def product_words(labels: Labels, language: str) -> list[str]:
+    """Find what the reviews call the product, in some of the segments; "my dog" is no product."""
+    step = max(1, len(labels.frame) // READ_FOR_PRODUCTS)
+    some = labels.rows.filter(pl.col("row") % step == 0).select(
+        pl.col("text").str.replace_all(r"(?i)\bmy\b", "a")
+    )
+    return find_products(labels.collect(some)["text"], labels.aspects, stop_words(language))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from aspectra.report.read import IS_REVIEW, Labels
+from aspectra.report.read import Labels
+from aspectra.report.scan import IS_REVIEW
 from aspectra.report.stats import MIN_REVIEWS, Tally, quantile, tally
 from aspectra.scores import cohens_kappa
 

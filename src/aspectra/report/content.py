@@ -107,7 +107,10 @@ class EmergingTopic:
 
 @dataclass(frozen=True)
 class Content:
-    """All that a report says. `notes` and `headlines` are sentences; shares are fractions from 0 to 1."""
+    """All that a report says. `notes` and `headlines` are sentences; shares are fractions from 0 to 1.
+
+    `warnings` are those of the notes that tell of wrong numbers.
+    """
 
     title: str
     source: str
@@ -134,6 +137,7 @@ class Content:
     described: tuple[Aspect, ...]  # those of which aspects.toml says more than the name
     felt: Felt | None = None
     headlines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

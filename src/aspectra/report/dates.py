@@ -59,20 +59,36 @@ def date_readers(name: str) -> tuple[list[pl.Expr], list[pl.Expr]]:
     return [within_reason(one) for one in clear], [within_reason(one) for one in slashed]
 
 
-def day_of(rows: pl.LazyFrame, name: str) -> pl.Expr | None:
-    """Return the expression that reads the column's days; None if less than half of them are dates."""
+def day_of(rows: pl.LazyFrame, name: str) -> tuple[pl.Expr | None, bool]:
+    """Return the expression that reads the column's days, and whether day and month may be interchanged.
+
+    The first is None if less than half of them are dates.
+    """
     kind = rows.collect_schema()[name]
     if kind.is_temporal():
         if kind in (pl.Time, pl.Duration):
-            return None
-        return within_reason(pl.col(name).dt.date() if kind == pl.Datetime else pl.col(name))
-    sample = rows.select(name).filter(pl.col(name).is_not_null()).head(DATE_SAMPLE).collect()
+            return None, False
+        return within_reason(pl.col(name).dt.date() if kind == pl.Datetime else pl.col(name)), False
+    given = rows.select(name).filter(pl.col(name).is_not_null())
+    sample = given.head(DATE_SAMPLE).collect()
     if sample.is_empty() or kind.is_nested():
-        return None
+        return None, False
     clear, slashed = date_readers(name)
-    hits = sample.select(one.is_not_null().sum().alias(str(at)) for at, one in enumerate(slashed)).row(0)
-    day = pl.coalesce(slashed[int(np.argmax(hits))], *clear)
-    return day if sample.select(day.is_not_null().sum()).item() * 2 >= len(sample) else None
+    order, unclear = choose_order(sample, slashed)
+    if unclear:  # sorted reviews may all be of the first days of a month
+        order, unclear = choose_order(given.collect(engine="streaming"), slashed)
+    day = pl.coalesce(slashed[order], *clear)
+    enough = sample.select(day.is_not_null().sum()).item() * 2 >= len(sample)
+    return (day if enough else None), unclear
+
+
+def choose_order(values: pl.DataFrame, slashed: list[pl.Expr]) -> tuple[int, bool]:
+    """Return which of SLASHED reads most dates, and whether the other order reads as many, as other days."""
+    counts = values.select(one.is_not_null().sum().alias(str(at)) for at, one in enumerate(slashed)).row(0)
+    order = int(np.argmax(counts))
+    other = slashed[order ^ 1]
+    differs = values.select((slashed[order] != other).any()).item()
+    return order, bool(differs) and counts[order] == counts[order ^ 1]
 
 
 def choose_unit(days: pl.Series) -> str:

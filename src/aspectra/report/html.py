@@ -39,6 +39,7 @@ def to_html(content: Content, charts: Mapping[str, Chart]) -> str:
         "overview": ("Overview", overview(content, charts, made)),
         "sentiment": ("Sentiment", sentiment(content, charts, made)),
         "change": ("Change", change(content, charts, made)),
+        "groups": ("Groups", groups(content, charts, made)),
         "comparison": ("Comparison", comparison(content, charts, made)),
         "new": ("New aspects", new_aspects(content, charts, made)),
         "evidence": ("Evidence", evidence_part(content)),
@@ -140,11 +141,12 @@ def cell(value: object, column: Column, look: str) -> str:
 
 
 def overview(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in content.notes)
+    notes = "".join(map(note, content.notes))
     short = items(map(escape, content.headlines), "short")
     parts = "".join(figure(charts.get(name), made.get(name)) for name in ("shares", "topics", "ratings"))
     said = details(made.get("aspects"), "What the aspects mean")
-    return f'<div class="sheet"><h3>In short</h3>{short}{notes}{said}</div>\n{parts}'
+    terms = f'<p class="soft">{wording.terms(content)}</p>'
+    return f'<div class="sheet"><h3>In short</h3>{short}{notes}{terms}{said}</div>\n{parts}'
 
 
 def sentiment(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
@@ -164,26 +166,36 @@ def sentiment(content: Content, charts: Mapping[str, Chart], made: Mapping[str, 
     ]
     changed = wording.specific(felt.changes)[: wording.MOST_CHANGES]
     soured = [with_range(wording.soured_sentence(one, content), one) for one in changed]
-    parts += sheet("What soured or improved", soured, made.get("sentiment_changes"))
-    parts += sheet(f"Which {content.columns.group} is judged worse, and on what", worse, None)
-    return parts + sheet("What lowers the rating", told, None) + f'<p class="note">{wording.FELT_NOTE}</p>'
+    told_changes = sheet("What soured or improved", soured, made.get("sentiment_changes"))
+    told_changes += sheet(f"Which {content.columns.group} is judged worse, and on what", worse, None)
+    parts += with_note(told_changes)
+    parts += sheet("What lowers the rating", told, None)
+    return parts + note(f"{wording.FELT_NOTE} {wording.DRIVERS_NOTE if felt.drivers else ''}")
 
 
 def change(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
-    parts = []
-    if content.trend is not None:
-        told = [with_range(wording.change_sentence(one, content), one) for one in listed(content.changes)]
-        parts += [
-            figure(charts.get("trend"), made.get("trend")),
-            sheet("The clearest changes", told, made.get("changes")),
-        ]
-    if content.groups is not None:
-        told = [with_range(wording.contrast_sentence(one, content), one) for one in listed(content.contrasts)]
-        parts += [
-            figure(charts.get("groups"), made.get("groups")),
-            sheet("The clearest differences", told, made.get("contrasts")),
-        ]
-    return "".join([*parts, f'<p class="note">{wording.BRACKETS}</p>']) if parts else ""
+    if content.trend is None:
+        return ""
+    told = [with_range(wording.change_sentence(one, content), one) for one in listed(content.changes)]
+    picture = figure(charts.get("trend"), made.get("trend"))
+    return picture + with_note(sheet("The clearest changes", told, made.get("changes")))
+
+
+def groups(content: Content, charts: Mapping[str, Chart], made: Mapping[str, Table]) -> str:
+    if content.groups is None:
+        return ""
+    told = [with_range(wording.contrast_sentence(one, content), one) for one in listed(content.contrasts)]
+    picture = figure(charts.get("groups"), made.get("groups"))
+    return picture + with_note(sheet("The clearest differences", told, made.get("contrasts")))
+
+
+def with_note(told: str) -> str:
+    """Explain the ranges in brackets, if there are any."""
+    return told + note(wording.BRACKETS) if told else ""
+
+
+def note(text: str) -> str:
+    return f'<p class="note">{escape(text.strip())}</p>'
 
 
 def listed(found: Sequence[Difference]) -> list[Difference]:

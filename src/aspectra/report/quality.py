@@ -34,6 +34,8 @@ MODELS = {
     None: "a model or map that this run no longer has",
 }
 ALONE = "the student"
+FOR_THE_MAKER = "Left out of the run's labels"
+"""So starts a note that tells the readers of a report nothing."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ def assess(
     segments = read_gold(gold) if gold else None
     if isinstance(labeller, BothLabeller):
         learnt = labeller.card.note_on(segments.texts) if segments else ""
-        notes = (*labeller.notes, *([learnt] if learnt else []))
+        kept = (note for note in labeller.notes if not note.startswith(FOR_THE_MAKER))
+        notes = (*kept, *([learnt] if learnt else []))
     if isinstance(labeller, StudentLabeller):
         estimate = labeller.card.estimate
         made_by = made_by if labeller.teacher_weight else ALONE

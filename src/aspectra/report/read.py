@@ -6,35 +6,20 @@ read are counted.
 
 from __future__ import annotations
 
-import glob
 import itertools
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
 from aspectra.report.dates import choose_unit, day_of, period_number
+from aspectra.report.scan import BLANK, FELT, IS_REVIEW, OWN, check_rows, scan, unreadable_file
 from aspectra.sentiment.rated import AGAINST, LEAST_TO_COMPARE
-from aspectra.text.parquet import check_types
 from aspectra.text.ratings import RATING_NAMES, read_ratings
-from aspectra.text.rows import find_delimiter
+from aspectra.text.write import LISTS
 from aspectra.topicmap.gamma import PREFIX, not_review_note
 
-OWN = {
-    "review": pl.UInt32, "segment": pl.UInt32, "text": pl.String, "aspect": pl.String,
-    "probability": pl.Float32, "entropy": pl.Float32, "margin": pl.Float32, "unmapped": pl.Float32,
-    "topic": pl.Int32, "known_words": pl.Int32,
-}  # fmt: skip
-"""The columns that every label file has, before one probability per aspect."""
-FELT = {"sentiment": pl.String, "sentiment_score": pl.Float32, "sentiment_confidence": pl.Float32}
-"""The columns on sentiment; files of version 0.1.0 have none."""
-RANGES = {
-    "probability": (0, 1), "unmapped": (0, 1), "margin": (0, 1), "sentiment_score": (-1, 1),
-    "known_words": (0, 10**9), "topic": (0, 10**9),
-}  # fmt: skip
-"""What numbers of the labels are between; rounding may take them a little over."""
 FEELINGS = {"negative": -1, "neutral": 0, "positive": 1}
 DATE_NAMES = (
     "date", "reviewdate", "reviewtime", "createdat", "created", "timestamp", "time", "unixreviewtime", "year",
@@ -54,12 +39,13 @@ class ColumnNames:
 
 
 NO_COLUMNS = ColumnNames()
-IS_REVIEW = pl.col("aspect").ne_missing(NOT_REVIEW)
 
 
 @dataclass(frozen=True)
 class Labels:
     """A label file. `rows` is the whole file, unread; `frame` has one row per segment, without the texts.
+
+    `warnings` are those of the notes that tell of wrong numbers.
 
     The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, feeling
     (−1, 0 or 1), score (−1 to 1), day, period, rating, group (its place in `groups`).
@@ -74,6 +60,7 @@ class Labels:
     rating_unit: str = "star"
     groups: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def dated(self) -> bool:
@@ -96,99 +83,65 @@ def open_labels(path: Path, wanted: ColumnNames = NO_COLUMNS) -> Labels:
     """Read a label file, and guess the columns that are not named in `wanted`."""
     rows = scan(path)
     kinds = rows.collect_schema()
-    names = kinds.names()
-    aspects = find_aspects(path, names)
-    carried = names[: names.index("review")] + names[names.index("known_words") + 1 + len(aspects) :]
-    flat = [name for name in carried if name != "row" and not kinds[name].is_nested()]
-    columns = find_columns(path, flat, wanted)
-    columns, day, dateless = find_days(path, rows, columns, required=wanted.date is not None)
     try:
-        left_out = count_not_reviews(path, rows)
+        aspects = find_aspects(path, rows, kinds.names())
+        own = {"row", *OWN, *FELT, *LISTS, *(PREFIX + aspect for aspect in aspects)}
+        carried = [name for name in kinds if name not in own and not kinds[name].is_nested()]
+        columns = find_columns(path, carried, wanted)
+        columns, day, dateless = find_days(path, rows, columns, required=wanted.date is not None)
+        left_out, blank = check_rows(path, rows)
+        rows = rows.filter(~BLANK)
         frame = compact(rows.filter(IS_REVIEW), aspects, columns, day)
+        gaps = gaps_note(path, rows)
     except pl.exceptions.PolarsError as error:
         raise unreadable_file(path, error) from None
     if left_out and frame.is_empty():
         raise InputError(f"None of the {left_out:,} segments of {path} is a review. Label other reviews.")
     check_frame(path, frame)
-    labels = Labels(path, rows, frame, aspects, columns, notes=(*not_review_note(left_out), *dateless))
+    notes = (*gaps, *blank_note(path, blank), *not_review_note(left_out), *dateless)
+    labels = Labels(path, rows, frame, aspects, columns, notes=notes, warnings=gaps)
     return with_groups(with_periods(with_ratings(labels, required=wanted.rating is not None)))
 
 
-def count_not_reviews(path: Path, rows: pl.LazyFrame) -> int:
-    """Count what is no review; raise InputError if a row lacks its text or has a number that no label has."""
-    wrong = {"text": pl.col("text").is_null()}
-    for name in RANGES.keys() & set(rows.collect_schema().names()):
-        low, high = RANGES[name]
-        inside = pl.col(name).is_between(low - 0.001, high + 0.001)
-        known = inside.fill_null(name == "topic")  # without known words there is none
-        wrong[name] = IS_REVIEW & ~known  # what is no review has no sentiment
-    counts = rows.select((~IS_REVIEW).sum(), **{f"wrong {name}": one.any() for name, one in wrong.items()})
-    left_out, *found = counts.collect(engine="streaming").row(0)
-    for name in itertools.compress(wrong, found):
-        row = rows.select(wrong[name].arg_true().first()).collect().item() + 1
-        raise InputError(f"{path}, row {row}: its {name} is missing or impossible. Label the reviews again.")
-    return int(left_out)
+def blank_note(path: Path, count: int) -> tuple[str, ...]:
+    rows = "row is" if count == 1 else "rows are"
+    return (f"{count:,} blank {rows} left out of {path.name}.",) if count else ()
 
 
-def unreadable_file(path: Path, error: Exception) -> InputError:
-    return InputError(f"Cannot read the labels in {path}: {first_line(error)}. Label the reviews again.")
+def gaps_note(path: Path, rows: pl.LazyFrame) -> tuple[str, ...]:
+    """Say so if segments are missing: those of a review are numbered from 0 without a gap."""
+    reviews = rows.group_by("review").agg(gap=pl.col("segment").max() + 1 != pl.col("segment").n_unique())
+    lost, total = reviews.select(pl.col("gap").sum(), pl.len()).collect(engine="streaming").row(0)
+    note = (
+        f"{lost:,} of {total:,} reviews in {path.name} lack some of their segments: it seems to be filtered, "
+        "so shares and changes are of what is left, not of the reviews. Give the whole label file."
+    )
+    return (note,) if lost else ()
 
 
-def first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
-
-
-def scan(path: Path) -> pl.LazyFrame:
-    """Open the file with a column of row numbers; in a CSV, columns that are not ours stay text."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder. Give one label file.")
-    if not path.is_file():
-        raise InputError(f"No such file: {path}.")
-    try:
-        if path.suffix == ".parquet":
-            check_types(path)
-            rows = pl.scan_parquet(path, glob=False)
-        elif path.suffix == ".jsonl":
-            rows = pl.scan_ndjson(glob.escape(str(path)), infer_schema_length=None)
-        elif path.suffix == ".csv":
-            with path.open(encoding="utf-8", errors="replace") as file:
-                header = file.readline()
-            separator = find_delimiter(header)
-            rows = pl.scan_csv(
-                path, separator=separator, infer_schema=False, glob=False, with_column_names=without_escapes
-            )
-        else:
-            raise InputError(f"{path} is not a label file: its name must end in .parquet, .csv or .jsonl.")
-        if "row" in rows.collect_schema():  # a column of the user's
-            rows = rows.rename({"row": "input_row"})
-        known = rows.collect_schema()
-        own = OWN | FELT
-        typed = rows.with_columns(pl.col(name).cast(own[name]) for name in known if name in own)
-        return typed.with_row_index("row")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        message = f"Cannot read {path}: {first_line(error)}. Give a file that aspectra label wrote."
-        raise InputError(message) from None
-
-
-def without_escapes(names: list[str]) -> list[str]:
-    """Undo CSV's "" for a quote in names of columns, which polars undoes in cells only."""
-    return [name.replace('""', '"') for name in names]
-
-
-def find_aspects(path: Path, names: list[str]) -> tuple[str, ...]:
+def find_aspects(path: Path, rows: pl.LazyFrame, names: list[str]) -> tuple[str, ...]:
+    """Find the columns p_…; a column of the user's that is so called is not among them."""
     missing = [name for name in OWN if name not in names]
     if missing:
         raise InputError(
             f"{path} is not a label file: it has no column {missing[0]!r}. Give a file that aspectra label "
-            "wrote without --columns, unchanged."
+            "wrote without --columns, with all its columns."
         )
-    after = names[names.index("known_words") + 1 :]
-    aspects = [name.removeprefix(PREFIX) for name in after if name.startswith(PREFIX)]
-    if not aspects:
+    found = [name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)]
+    if not found:
         raise InputError(
             f"{path} is not a label file: it has no column {PREFIX}… of an aspect. Label the reviews again."
         )
-    return tuple(aspects)
+    after = names[names.index("known_words") + 1 :]
+    usual = [name.removeprefix(PREFIX) for name in itertools.takewhile(is_probability, after)]
+    if usual and usual != found:
+        answered = rows.select(pl.col("aspect").unique()).collect(engine="streaming")["aspect"].to_list()
+        found = [name for name in found if name in usual or name in answered]
+    return tuple(found)
+
+
+def is_probability(name: str) -> bool:
+    return name.startswith(PREFIX)
 
 
 def find_columns(path: Path, carried: list[str], wanted: ColumnNames) -> ColumnNames:
@@ -215,16 +168,16 @@ def find_days(
     nothing = pl.lit(None, pl.Date)
     if columns.date is None:
         return columns, nothing, ()
-    try:
-        day = day_of(rows, columns.date)
-    except pl.exceptions.PolarsError as error:
-        raise unreadable_file(path, error) from None
+    day, unclear = day_of(rows, columns.date)
     if day is None and required:
         raise InputError(
             f"Column {columns.date!r} of {path} has no readable dates. Write them as 2024-03-31."
         )
     if day is not None:
-        return columns, day, ()
+        note = (
+            f"Column {columns.date!r}: dates such as 3/4/2024 may be in March or in April. The month is read"
+        )
+        return columns, day, (f"{note} first. Write them as 2024-04-03 if that is wrong.",) * unclear
     note = f"Less than half of column {columns.date!r} can be read as dates, so nothing is said about time."
     return replace(columns, date=None), nothing, (f"{note} Write them as 2024-03-31.",)
 
@@ -253,8 +206,8 @@ def felt_of(names: pl.Schema) -> pl.Expr:
     listed, kind = pl.col("aspect_sentiments"), names.get("aspect_sentiments")
     if kind == pl.List(pl.String):
         return pl.coalesce(listed.list.first(), "sentiment")
-    if kind == pl.String:  # as CSV has it
-        return pl.coalesce(listed.str.split(";").list.first().replace("", None), "sentiment")
+    if kind == pl.String:  # as CSV has it, or pandas
+        return pl.coalesce(listed.str.extract(f"({'|'.join(FEELINGS)})"), "sentiment")
     return pl.col("sentiment")
 
 
@@ -266,8 +219,6 @@ def check_frame(path: Path, frame: pl.DataFrame) -> None:
         raise InputError(
             f"{path}, row {row} has an aspect without a column {PREFIX}…. Label the reviews again."
         )
-    if frame.select("review", "segment").null_count().sum_horizontal().item():
-        raise InputError(f"{path} has rows without review or segment number. Label the reviews again.")
     if frame.select(pl.struct("review", "segment").is_duplicated().any()).item():
         raise InputError(
             f"{path} has the same segment number twice in one review. Was it put together from several label "

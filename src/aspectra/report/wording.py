@@ -13,13 +13,14 @@ from aspectra.report.compare import Comparison, Difference
 from aspectra.report.content import Content, EmergingTopic, Facts, Share
 from aspectra.report.quality import Author, Quality
 from aspectra.report.sentiment import Driver, Felt
-from aspectra.report.stats import Rating
-from aspectra.scores import Coverage
+from aspectra.report.stats import MIN_REVIEWS, Rating
+from aspectra.scores import Coverage, Scores
 from aspectra.topicmap.topicmap import UNMAPPED
 
 NARROW = "\u202f"
 """A narrow space without a line break, before a per cent sign."""
-MOST_CHANGES = 10
+MOST_CHANGES, MOST_RIVALS = 10, 3
+NOT_JUDGED = "No specific aspect is judged"
 BRACKETS = (
     f"In brackets: the range of the difference, with 99{NARROW}% certainty for all comparisons together. "
     "Differences that may be chance are not listed."
@@ -32,10 +33,16 @@ KINDS_OF_SEGMENTS = (
 
 
 FELT_NOTE = (
-    "Net sentiment: share of positive minus share of negative segments, from −100 to 100. What lowers the "
-    "rating is found by comparing reviews that complain of an aspect with those that do not, the other "
-    "aspects being equal: an association, not proof of a cause. Sarcasm is not recognised."
+    "Net sentiment: share of positive minus share of negative segments, from −100 to 100. Sarcasm is not "
+    "recognised."
 )
+COMPLAINS = "A review complains of an aspect if more of its segments on it are negative than positive."
+DRIVERS_NOTE = (
+    "What lowers the rating is found by comparing reviews that complain of an aspect with those that do not, "
+    "the other aspects being equal: an association, not proof of a cause. In brackets: the "
+    f"95{NARROW}% interval."
+)
+ONE_OF_GOLD = "Right: the label is one of the gold aspects, of which some segments have several."
 
 
 def percent(share: float, digits: int | None = None) -> str:
@@ -91,18 +98,28 @@ def shares_title(shares: Sequence[Share]) -> str:
     rivals = [share.name for share in itertools.takewhile(lambda one: one.high > top.low, mentioned)]
     if len(rivals) == 1:
         return f"{top.name} is discussed most: {percent(top.share)} of segments"
-    if len(rivals) <= 3:
+    if len(rivals) <= MOST_RIVALS:
         shown = [percent(share.share) for share in mentioned[: len(rivals)]]
         much = f"{shown[0]} of segments each" if len(set(shown)) == 1 else f"{listed(shown)} of segments"
         return f"{listed(rivals)} are discussed most: {much}, within the margin of error"
     return f"No aspect stands out: the largest, {top.name}, has {percent(top.share)} of segments"
 
 
+def terms(content: Content) -> str:
+    """Say what is counted, in the words of the page."""
+    told = [
+        "Reviews: those with at least one segment; blank ones and what is no review do not count.",
+        "Segments: their sentences or clauses, each counted once, for the aspect that it is most about.",
+        "Known words: the model learnt them. Confidence: the probability of the label.",
+    ]
+    return " ".join([*told, COMPLAINS] if content.felt and content.felt.drivers else told)
+
+
 def topics_title(content: Content) -> str:
     """Name the largest topic of a specific aspect."""
     largest = next(sub for sub in content.subs if sub.aspect != GENERAL)
-    keywords = ", ".join(largest.keywords[:3])
-    return f"The largest topic is “{keywords}” under {largest.aspect}: {percent(largest.share)} of segments"
+    topic = f"“{', '.join(largest.keywords[:3])}” ({largest.aspect})"
+    return f"Of the topics under your aspects, {topic} is the largest: {percent(largest.share)} of segments"
 
 
 def ratings_title(ratings: Sequence[Rating]) -> str:
@@ -152,6 +169,8 @@ def contrast_sentence(contrast: Difference, content: Content) -> str:
 
 def groups_title(content: Content) -> str:
     found = specific(content.contrasts)
+    if content.groups is not None and (content.groups.reviews < MIN_REVIEWS).all():
+        return f"Too few reviews of each {content.columns.group} to compare them"
     if not found:
         return f"No {content.columns.group} differs beyond chance from the others"
     return contrast_sentence(found[0], content)
@@ -232,6 +251,7 @@ def quality_lines(quality: Quality) -> list[str]:
             f"macro F1 {percent(scores.f1_macro, 1)}; labelling all of them {scores.majority_aspect} would "
             f"get {percent(scores.majority_f1_micro, 1)} and {percent(scores.majority_f1_macro, 1)}."
         )
+        lines += [f"{ONE_OF_GOLD} {sets_sentence(scores)}".strip()] if scores.several else []
     else:
         lines.append("No gold segments were given. With --gold the report says how many labels are right.")
     if quality.estimate:
@@ -241,6 +261,21 @@ def quality_lines(quality: Quality) -> list[str]:
             f"that it learned from: {expected}."
         )
     return [*lines, f"The topic map: {'; '.join(map(author_line, quality.authors))}."]
+
+
+def sets_sentence(scores: Scores) -> str:
+    """Say how often all aspects of a segment are right; nothing if that is unknown."""
+    if scores.sets is None:
+        return ""
+    f1 = f"micro F1 {percent(scores.sets.f1_micro, 1)}"
+    return f"All aspects are right, none missing or added, for {percent(scores.sets.exact_match)} ({f1})."
+
+
+def confusion_title(scores: Scores) -> str:
+    share, segments = percent(scores.accuracy), f"{scores.n:,} gold segments"
+    if scores.several:
+        return f"The label is one of the gold aspects for {share} of {segments}"
+    return f"{share} of {segments} are labelled correctly"
 
 
 def author_line(author: Author) -> str:
@@ -260,14 +295,26 @@ def rated(value: float, unit: str) -> str:
 
 
 def felt_title(felt: Felt) -> str:
-    """Name the aspect that people like least, if its interval is below all others' means."""
-    named = [one for one in felt.aspects if one.aspect != GENERAL]
-    if not named:
-        return "No specific aspect is judged"
+    """Name what people like least and most, up to three aspects if their order may be chance.
+
+    Aspects that few segments judge are left out: their intervals reach over all others.
+    """
+    specific_ones = [one for one in felt.aspects if one.aspect != GENERAL]
+    named = [one for one in specific_ones if one.segments >= MIN_REVIEWS]
+    if len(named) < 2:
+        return "Too few aspects are judged often enough to compare them" if specific_ones else NOT_JUDGED
     worst, best = named[0], named[-1]
-    if len(named) < 2 or worst.high >= best.low:
-        return "No aspect is clearly liked more than another"
-    return f"{worst.aspect} is liked least (net {net(worst.net)}), {best.aspect} most ({net(best.net)})"
+    least = [one for one in named if one.low <= worst.high]
+    most = [one for one in reversed(named) if one.high >= best.low]
+    if {one.aspect for one in least} & {one.aspect for one in most}:  # an aspect between: name one end only
+        least, most = (least, []) if len(least) <= len(most) else ([], most)
+    told = [
+        f"{listed([one.aspect for one in ones])} {'is' if len(ones) == 1 else 'are'} liked {end} "
+        f"(net {listed([net(one.net) for one in ones])})"
+        for end, ones in (("least", least), ("most", most))
+        if 0 < len(ones) <= min(MOST_RIVALS, len(named) - 1)
+    ]
+    return "; ".join(told) or "No aspect is clearly liked more than another"
 
 
 def soured_sentence(change: Difference, content: Content) -> str:
@@ -296,6 +343,11 @@ def drivers_title(felt: Felt) -> str:
 
 def felt_groups_title(content: Content, felt: Felt) -> str:
     """Name the group and aspect that are most clearly judged worse than elsewhere."""
+    cells = felt.groups
+    if cells is not None:
+        named = [at for at, name in enumerate(content.aspects) if name != GENERAL]
+        if np.isnan(cells.net[:, named]).all():
+            return f"Too few reviews of each {content.columns.group} to compare how they are judged"
     if not felt.worse:
         return f"No {content.columns.group} is judged clearly worse than the others on an aspect"
     return worse_sentence(felt.worse[0], content)

@@ -212,7 +212,7 @@ def grade_tables(grade: Grade) -> list[Table]:
     found = grade.scores
     scores = [(s.aspect, s.precision, s.recall, s.f1, s.support, s.predicted) for s in found.per_aspect]
     confusion = [(gold, *row) for gold, row in zip(found.aspects, found.confusion, strict=True)]
-    heads = tuple(Column(name, "count") for name in found.aspects)
+    heads = tuple(Column(name, "number" if found.several else "count") for name in found.aspects)
     curve = [(point.confidence, point.coverage, point.accuracy) for point in grade.curve]
     return [
         table(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aspectra.config import GENERAL
-from aspectra.scores import f1_from_counts, gold_matrix, resolve, score
+from aspectra.scores import f1_from_counts, gold_matrix, gold_parts, score
 from aspectra.topicmap.gamma import fallback, no_known_words
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -141,15 +141,10 @@ def trial_answers(gamma: np.ndarray, moved: np.ndarray, weights: np.ndarray) -> 
 
 
 def count(weights: np.ndarray, member: np.ndarray, answers: np.ndarray) -> Counts:
-    """Count per draw; several gold aspects are resolved as in `evaluate`."""
-    every = np.arange(member.shape[1])
-    is_right, truth = resolve(member, answers[:, None])
-    answered = (answers[:, None] == every).astype(np.float64)
-    return Counts(
-        weights @ (answered * is_right),
-        weights @ (truth == every).astype(np.float64),
-        weights @ answered,
-    )
+    """Count per draw; several gold aspects count as in `evaluate`."""
+    parts, unit = gold_parts(member, answers)
+    answered = np.eye(member.shape[1])[answers]
+    return Counts(weights @ (answered * member), weights @ parts / unit, weights @ answered)
 
 
 def recount(
@@ -171,7 +166,7 @@ def figures(counts: Counts, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Return each figure for every draw."""
     both = counts.gold + counts.answered
     f1 = f1_from_counts(counts.right, counts.gold, counts.answered)
-    occurs = both > 0.5
+    occurs = both > 1e-9  # parts of segments are added and taken away
     specific = occurs & np.array([name != GENERAL for name in names])
     return {
         "f1_micro": counts.right.sum(1) / counts.gold.sum(1),

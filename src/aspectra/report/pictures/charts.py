@@ -53,7 +53,7 @@ def shares_chart(content: Content) -> Chart:
         for one in shown
     ]  # fmt: skip
     left = len(content.shares) - len(shown)
-    subtitle = f"Share of segments with {INTERVALS}."
+    subtitle = f"Share of segments, each counted for the aspect that it is most about, with {INTERVALS}."
     subtitle += f" The other {left} aspects are in the workbook." if left else ""
     subtitle += f" {GENERAL}: about none of the aspects." if GENERAL in content.aspects else ""
     spec = vega.share_bars(values, ("name", "of segments", "of reviews"), 0.66)
@@ -71,6 +71,8 @@ def topics_chart(content: Content) -> Chart | None:
         for name in order
     )
     subtitle = "The topics of each aspect, named by their first keywords: share of all segments."
+    if any(sub.aspect == GENERAL for sub in content.subs):
+        subtitle += f" Those of {GENERAL} are in the numbers only."
     return Chart("topics", wording.topics_title(content), subtitle, panels)
 
 
@@ -260,8 +262,8 @@ def confusion_chart(content: Content) -> Chart | None:
         {
             "gold": gold,
             "label given": given,
-            "segments": n,
-            "label": str(n or "·"),
+            "segments": f"{round(n, 1):g}",
+            "label": f"{round(n, 1):g}" if n else "·",
             "part": n / max(1, sum(row)),
         }
         for gold, row in zip(names, scores.confusion, strict=False)
@@ -271,9 +273,13 @@ def confusion_chart(content: Content) -> Chart | None:
     y = {**vega.word("gold", names, labelLimit=150), "title": "gold"}
     shade = vega.number("part", range=["#f3f6f9", "#08519c"], domain=[0, 1])
     spec = vega.cells_chart(values, x, y, shade, "datum.part > 0.5", ("gold", "label given", "segments"))
-    title = f"{percent(scores.accuracy)} of {scores.n:,} gold segments are labelled correctly"
     subtitle = f"Segments of {content.quality.gold} by gold aspect and label given."
-    return Chart("confusion", title, subtitle, (spec,), wide=True)
+    if scores.several:
+        parts = (
+            "A wrong label of a segment with several gold aspects counts for each of them, in equal parts."
+        )
+        subtitle = f"{subtitle} {parts} {wording.sets_sentence(scores)}".strip()
+    return Chart("confusion", wording.confusion_title(scores), subtitle, (spec,), wide=True)
 
 
 def coverage_chart(content: Content) -> Chart | None:
@@ -294,6 +300,7 @@ def coverage_chart(content: Content) -> Chart | None:
     line = vega.layer("line", look, ("labels used", "right", "confidence from"), x=x, y=y)
     spec = {"data": {"values": values}, "height": 220, "layer": [line]}
     subtitle = "How many labels are right if only the confident ones are used."
+    subtitle += f" {wording.ONE_OF_GOLD}" if content.quality.grade.scores.several else ""
     return Chart("coverage", wording.curve_title(curve), subtitle, (spec,))
 
 

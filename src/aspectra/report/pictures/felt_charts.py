@@ -73,7 +73,7 @@ def drivers_chart(content: Content) -> Chart | None:
     spec = {"data": {"values": values}, "height": 280, "layer": [bounds, points, names]}
     subtitle = (
         "Each point is an aspect, adjusted for the others, with 95\u202f% intervals. Orange: beyond chance. "
-        "The upper right costs most."
+        f"The upper right costs most. {wording.COMPLAINS}"
     )
     return Chart("drivers", wording.drivers_title(felt), subtitle, (spec,))
 

@@ -44,13 +44,14 @@ function offer(count, enough) {
 }
 
 function confusion({ aspects, confusion: counts, f1 }) {
+  const shown = (value) => String(Number(value.toFixed(1))); // with several gold aspects, parts of segments
   const key = (name, place) => (name === "General" ? "G" : keyOf(place + 1) || "·");
   const answered = aspects.slice(0, store.state.aspects.length); // the others are in the labels only
   const head = h("tr", {}, h("td", {}), answered.map((name, place) => h("th", { scope: "col", title: name }, h("abbr", { title: name, "aria-label": name }, key(name, place)))), h("th", { scope: "col" }, "F1"));
   const rows = counts.map((row, gold) => {
     const total = Math.max(1, row.reduce((sum, value) => sum + value, 0));
     const cells = row.slice(0, answered.length).map((value, answer) => {
-      const cell = h("td", { class: gold === answer ? "right" : value ? "wrong" : "", title: `labelled ${aspects[gold]}, answered ${aspects[answer]}: ${value}` }, value ? String(value) : "");
+      const cell = h("td", { class: gold === answer ? "right" : value ? "wrong" : "", title: `labelled ${aspects[gold]}, answered ${aspects[answer]}: ${shown(value)}` }, value ? shown(value) : "");
       cell.style.setProperty("--part", String(Math.round((100 * value) / total)));
       return cell;
     });
