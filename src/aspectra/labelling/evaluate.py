@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
+from aspectra.config import NOT_REVIEW
+from aspectra.errors import InputError
 from aspectra.labelling.labeller import load
 from aspectra.scores import (
     Coverage,
@@ -22,6 +24,7 @@ from aspectra.scores import (
     score_sets,
     without_not_reviews,
 )
+from aspectra.topicmap.gamma import count_unreadable
 
 
 class SegmentLabeller(Protocol):
@@ -35,10 +38,14 @@ class SegmentLabeller(Protocol):
 
 @dataclass(frozen=True)
 class Grade:
-    """Scores on gold segments, and how they depend on the confidence that is asked for."""
+    """Scores on gold segments, and how they depend on the confidence that is asked for.
+
+    `unreadable` of them have hardly a known word.
+    """
 
     scores: Scores
     curve: tuple[Coverage, ...]
+    unreadable: int = 0
 
 
 def evaluate(
@@ -55,10 +62,16 @@ def evaluate(
     - `only`: leave out segments without one of these aspects, and answer with these aspects alone.
     - `model`: as for `load`, if `run` is a folder.
     """
-    labeller = load(run, model) if isinstance(run, str | Path) else run
     segments = read_gold(gold) if isinstance(gold, str | Path) else gold
-    wanted = tuple(only) if only else None
-    return grade(labeller, keep_only(segments, wanted) if wanted else segments, wanted).scores
+    return grade_run(run, segments, tuple(only) if only else None, model).scores
+
+
+def grade_run(
+    run: str | Path | SegmentLabeller, gold: Gold, only: tuple[str, ...] | None, model: str | None
+) -> Grade:
+    """Do what `evaluate` does, and return all that it finds."""
+    labeller = load(run, model) if isinstance(run, str | Path) else run
+    return grade(labeller, keep_only(gold, only) if only else gold, only)
 
 
 def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
@@ -68,6 +81,8 @@ def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = 
     """
     aspects = only or tuple(labeller.classes_)
     gold = without_not_reviews(gold)
+    if gold.texts and all(names == {NOT_REVIEW} for names in gold.aspects):
+        raise InputError(f"Every gold segment is {NOT_REVIEW!r}: none has an aspect to score.")
     frame = labeller.label_segments(gold.texts, aspects)
     answers = frame["aspect"].to_list()
     right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
@@ -76,4 +91,6 @@ def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = 
     if "aspects" in frame.columns:
         sets = score_sets(gold.aspects, frame["aspects"].to_list(), answers, aspects)
         scores = replace(scores, sets=sets)
-    return Grade(scores, coverage_curve(right, confidence))
+    texts, known = pl.Series(gold.texts), frame.get_column("known_words", default=None)
+    unreadable = 0 if known is None else count_unreadable(texts, known)
+    return Grade(scores, coverage_curve(right, confidence), unreadable)
