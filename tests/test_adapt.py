@@ -102,4 +102,4 @@ def test_a_student_learns_from_a_person_too(student_run: Path, encoder_folder: P
     )
     assert student.card.n_labels == len(some)
     assert set(student.card.estimate) == {"f1_micro", "f1_macro", "f1_weighted"}
-    assert "Cross-validated on them: f1_micro" in student.card.labels_text()
+    assert "Cross-validated on these labels: f1_micro" in student.card.labels_text()

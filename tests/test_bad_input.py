@@ -122,7 +122,9 @@ def test_nulls_among_reviews_are_left_out_and_counted(aspectra: Aspectra, run: P
 def test_fewer_known_words_than_topics(
     refused: Callable[..., str], sample_files: Path, tmp_path: Path
 ) -> None:
-    line = refused("fit", sample_files / "reviews.csv", "--run", tmp_path / "new", "--n-topics", 5000)
+    line = refused(
+        "fit", sample_files / "reviews.csv", "--run", tmp_path / "new", "--n-topics", 5000, "--min-count", 10
+    )
     assert (
         "words that occur 10 times or more, fewer than 5000 topics. Give more reviews, or lower --min-count"
         in line
@@ -168,7 +170,7 @@ def test_emoji_only_reviews_are_labelled_and_flagged_and_never_dropped(
 NO_RUN = {
     "nowhere": "nowhere. Make it first: aspectra fit",
     "other": "other is not a run of aspectra: it has no manifest.json",
-    "file": "file. Make it first: aspectra fit",
+    "file": "file is a file. Name the folder given to aspectra fit --run",
 }
 
 

@@ -146,6 +146,8 @@ def test_wrong_usage_is_exit_code_2(aspectra: Aspectra, words: list[str]) -> Non
     [
         OSError(28, "No space left on device"),
         MemoryError(),
+        ImportError("libopenblas.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
         PermissionError(13, "no", "f"),
         InputError("a name of a megabyte" * 50_000),
     ],

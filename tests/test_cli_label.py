@@ -1,5 +1,7 @@
 """distill, label, export and explain on the command line."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import polars as pl
@@ -104,6 +106,22 @@ def test_columns_chooses_what_is_written_before_anything_is_labelled(
         )
 
 
+@pytest.mark.parametrize("output", ["x.csv", "folder/"])
+def test_reviews_that_the_run_cannot_read_are_told_also_when_quiet(
+    run: Path, tmp_path: Path, output: str
+) -> None:
+    (tmp_path / "german.txt").write_text("Der Kaffee schmeckt gut.\nDie Pumpe ist viel zu laut.\n")
+    told = invoke("label", run, tmp_path / "german.txt", "-o", f"{tmp_path}/{output}", "-q").stderr
+    assert "2 of 2 segments (100%) have no word that the run knows, or hardly any" in told
+    assert "another language, or about another product" in told
+
+
+def test_gold_that_the_run_cannot_read_is_told(run: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"text": "Der Kaffee schmeckt gut.", "aspects": ["Taste"]}\n' * 2)
+    assert "2 of 2 segments (100%)" in invoke("evaluate", run, gold, "-q").stderr
+
+
 def test_duplicates_are_told_and_left_out(run: Path, few: Path, tmp_path: Path) -> None:
     reviews = pl.read_csv(few).filter(pl.col("text").str.len_chars() > 60)
     reviews.write_csv(few)
@@ -113,3 +131,11 @@ def test_duplicates_are_told_and_left_out(run: Path, few: Path, tmp_path: Path) 
     invoke("label", run, tmp_path / "twice.csv", "-o", tmp_path / "b.csv", "--skip-duplicates")
     invoke("label", run, few, "-o", tmp_path / "c.csv")
     assert (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes a stream with a shell")
+def test_a_closed_stderr_is_no_hindrance(program: list[str], run: Path, few: Path, tmp_path: Path) -> None:
+    words = [*program, "label", run, few, "-o", tmp_path / "a.csv"]
+    end = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words])
+    assert end.returncode == 0
+    assert (tmp_path / "a.csv").exists()

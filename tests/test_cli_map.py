@@ -1,13 +1,17 @@
 import json
+import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 from aspectra.sample import ASPECTS, SEEDS
+from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap.aspects import Aspect, aspects_of_run, read_file
 from aspectra.topicmap.topicmap import read_map, write_map
 
@@ -38,7 +42,7 @@ def test_names_alone_make_a_map_with_one_line_per_topic(
     lines = answer.out.splitlines()
     assert [len(line) <= 80 for line in lines[:16]] == [True] * 16
     assert sorted(int(line.split()[0]) for line in lines[:16]) == list(range(16))
-    assert lines[16] == "Shares of the segments, and words that these use most:"
+    assert lines[16] == "Shares of the segments by the names, and words that these use most:"
     assert {line.partition("  ")[0] for line in map(str.strip, lines[17:])} == {*ASPECTS, "General"}
     assert max(map(len, lines)) <= 80
     assert f"Next: aspectra distill {own_run}" in answer.err
@@ -99,14 +103,15 @@ def test_accepted_suggestions_are_choices_and_the_choices_of_others_stay(
     aspectra("map", own_run, "--aspects", "Price,Design", "--replace", *WORDS)
     write_map(own_run / "topic_map.json", read_map(own_run / "topic_map.json").with_choice(0, None, "Bob"))
     answer = aspectra("map", own_run, "--no-page")
-    assert f"aspectra map accept {own_run}" in answer.err
+    assert f"Check on the page what is unsure: aspectra map {own_run} --page" in answer.err
+    assert "A student learns from the names anyway" in answer.err
     suggested = read_map(own_run / "topic_map.json").choices
     answer = aspectra("map", "accept", own_run, "--by", "Ada")
     choices = read_map(own_run / "topic_map.json").choices
     assert [choice.aspect for choice in choices] == [choice.aspect for choice in suggested]
     assert {choice.by for choice in choices[1:]} == {"Ada"}
     assert choices[0].by == "Bob"
-    assert "map accept" not in answer.err
+    assert "what is unsure" not in answer.err
 
 
 def edited(table: Path) -> None:
@@ -153,6 +158,48 @@ def test_choices_are_carried_over_from_another_run(aspectra: Aspectra, own_run: 
     old, new = (read_map(folder / "topic_map.json") for folder in (run, own_run))
     assert [choice.aspect for choice in new.choices] == [choice.aspect for choice in old.choices]
     assert {choice.by for choice in new.choices} == {"person"}
+
+
+def test_a_suggestion_of_the_same_topics_comes_with_all_its_weights(
+    aspectra: Aspectra, own_run: Path, run: Path, tmp_path: Path
+) -> None:
+    aspectra("map", own_run, "--aspects", ",".join(ASPECTS), "--replace", *WORDS)
+    new = Path(shutil.copytree(own_run, tmp_path / "new"))
+    answer = aspectra("map", new, "--from", own_run, "--replace")
+    old, carried = (read_map(folder / "topic_map.json") for folder in (own_run, new))
+    assert any(choice.shares for choice in old.choices)
+    assert carried.fingerprint == old.fingerprint
+    assert "No topic of this run has" not in answer.err
+
+
+def test_an_aspect_that_no_topic_has_after_carrying_over_is_told(
+    aspectra: Aspectra, own_run: Path, run: Path, tmp_path: Path
+) -> None:
+    old = Path(shutil.copytree(run, tmp_path / "old"))
+    topic_map = read_map(run / "topic_map.json")
+    write_map(old / "topic_map.json", replace(topic_map, aspects=("Taste", "Noise", "Price")))
+    answer = aspectra("map", own_run, "--from", old, "--replace")
+    assert "Note: No topic of this run has Price. Give it a topic on the page" in answer.err
+
+
+def test_shares_say_of_which_model_they_are_and_are_those_of_the_teachers_labels(
+    aspectra: Aspectra, own_run: Path
+) -> None:
+    lines = aspectra("map", own_run, "--no-page").out.splitlines()
+    at = lines.index("Shares of the segments by the topics alone, as --model teacher labels:")
+    told = {line.split()[0]: float(line.split()[1].strip("%")) for line in lines[at + 1 :]}
+    detector = AspectDetector.load(own_run)
+    answers = detector.predict(draw_sample(detector, seed=detector.seed).texts)
+    assert told == {name: pytest.approx(100 * (answers == name).mean(), abs=0.06) for name in told}
+
+
+def test_without_a_map_the_names_to_try_are_words_of_the_reviews(aspectra: Aspectra, own_run: Path) -> None:
+    (own_run / "topic_map.json").unlink()
+    answer = aspectra("map", own_run, "--no-page")
+    found = re.search(r"--aspects (\S+) or open the page", answer.err)
+    assert found
+    words = AspectDetector.load(own_run, with_map=False).vocabulary_.index
+    assert all(name.lower() in words for name in found[1].split(","))
 
 
 def test_what_is_said_of_aspects_and_labels_come_with_the_choices(

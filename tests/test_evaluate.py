@@ -59,6 +59,11 @@ def test_an_aspect_that_the_map_does_not_have_is_refused(run: Path, few: Gold) -
         evaluate(run, Gold(("Thin sound.",), (frozenset({"Sound"}),)))
 
 
+def test_gold_without_any_review_has_nothing_to_score(run: Path) -> None:
+    with pytest.raises(InputError, match="Every gold segment is 'Not a review'"):
+        evaluate(run, Gold(("x = 1",), (frozenset([NOT_REVIEW]),)))
+
+
 def test_gold_that_is_not_a_review_is_left_out_and_code_is_scored_as_an_aspect(
     aspectra: Callable[..., Any], run: Path, few: Gold, tmp_path: Path
 ) -> None:

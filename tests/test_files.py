@@ -12,7 +12,7 @@ import pytest
 
 from aspectra import rundir
 from aspectra.errors import InputError
-from aspectra.labelling.files import Plan
+from aspectra.labelling.files import Plan, labeller_fingerprint
 from aspectra.labelling.places import list_inputs, output_folder
 from aspectra.sample import Sample
 
@@ -52,7 +52,7 @@ def test_reviews_are_numbered_within_each_file(run: Path, inputs: Path, tmp_path
     plan = Plan(run, str(tmp_path / "out"), "text")
     done = plan.label_file(plan.load(), str(inputs / "b.csv"))
     frame = pl.read_parquet(tmp_path / "out" / "b.csv.parquet")
-    assert done.rows == len(frame)
+    assert done.counts.segments == len(frame)
     assert (frame["review"].min(), frame["review"].max()) == (0, 19)
 
 
@@ -97,10 +97,21 @@ def test_another_model_is_not_mixed_in(
 def test_a_folder_whose_labels_are_of_unknown_origin_is_refused(
     aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path, content: str
 ) -> None:
-    (tmp_path / "out").mkdir()
+    aspectra("label", run, inputs / "b.csv", "-o", f"{tmp_path}/out/")
     (tmp_path / "out" / rundir.LABELLING).write_text(content)
     answer = aspectra("label", run, inputs, "-o", f"{tmp_path}/out/")
     assert (answer.code, "Choose another -o, or empty it." in answer.err) == (1, True)
+
+
+def test_a_labelling_that_failed_does_not_refuse_the_next_one(
+    aspectra: Aspectra, run: Path, own_run: Path, inputs: Path, tmp_path: Path
+) -> None:
+    Plan(run, f"{tmp_path}/out", "text").missing([str(inputs / "b.csv")])
+    aspectra("map", own_run, "--aspects", "Taste,Price", "--encoder", "none", "--replace", "-q")
+    answer = aspectra("label", own_run, inputs / "b.csv", "-o", f"{tmp_path}/out/")
+    assert (answer.code, "Wrote" in answer.err) == (0, True)
+    about = rundir.read_json(tmp_path / "out" / rundir.LABELLING)
+    assert about["model"] == labeller_fingerprint(own_run, None)
 
 
 def test_two_inputs_of_one_name_and_an_output_as_input_are_refused(run: Path, tmp_path: Path) -> None:

@@ -191,6 +191,21 @@ def test_a_fit_that_cannot_work_leaves_a_finished_run_as_it_was(
     assert snapshot(finished) == before
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "Der Kaffee schmeckt wirklich gut und die Maschine ist leise.",
+            "20 of the 20 segments .* another language than 'en'.* name it with --language",
+        ),
+        ("咖啡的味道很好，机器很安静。", "without spaces between words must be cut into words first"),
+    ],
+)
+def test_reviews_in_another_language_are_said_to_be_so(text: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        fit_stages(Texts([text] * 20), FitConfig(**TINY), None, lambda stage, done: None)
+
+
 def test_progress_tells_each_stage_from_start_to_end() -> None:
     seen: dict[str, list[float]] = {}
     fit_stages(TEXTS, FitConfig(**TINY), None, lambda stage, done: seen.setdefault(stage, []).append(done))

@@ -254,3 +254,26 @@ def test_a_field_that_is_too_long_is_not_called_an_open_quote_alone(
         rows(tmp_path / "a.csv", "text\n" + "x" * 2000 + "\n")
     monkeypatch.undo()
     assert len(rows(tmp_path / "a.csv", "text\n" + "x" * 2000 + "\n")) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (gzip.compress(LINE.encode()), r"is a gzip file, .* Rename it: .*reviews\.csv\.gz"),
+        (b"PAR1....PAR1", r"is a Parquet file, .* must end with \.parquet"),
+        (b"PK\x03\x04....", "is a ZIP archive or an Excel file"),
+        (b"%PDF-1.7", "is a PDF file"),
+        (b"BZh91AY", "is a bzip2 file"),
+    ],
+)
+def test_a_file_of_another_format_than_its_name_says_is_called_by_its_own(
+    tmp_path: Path, content: bytes, told: str
+) -> None:
+    for encoding in ("utf-8", "latin-1"):
+        with pytest.raises(InputError, match=told):
+            rows(tmp_path / "reviews.csv", content, encoding=encoding)
+
+
+def test_text_that_begins_like_another_format_is_read(tmp_path: Path) -> None:
+    assert rows(tmp_path / "a.csv", "PAR1,text\n1,Good.\n") == [{"PAR1": "1", "text": "Good."}]
+    assert rows(tmp_path / "a.txt", "SQLite is fine.\n") == [{"text": "SQLite is fine."}]

@@ -87,6 +87,9 @@ def test_a_folder_that_is_not_there_is_said_to_be_made_by_fit(tmp_path: Path) ->
         RunError, match=r"There is no folder .*nowhere. Make it first: aspectra fit reviews.csv --run"
     ):
         RunDir(tmp_path / "nowhere").check("topics")
+    (tmp_path / "few.csv").touch()
+    with pytest.raises(RunError, match=r"few.csv is a file. Name the folder given to aspectra fit --run"):
+        RunDir(tmp_path / "few.csv").check("topics")
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:

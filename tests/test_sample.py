@@ -205,3 +205,14 @@ def test_writing_into_a_file_is_refused(tmp_path):
     path.write_text("x")
     with pytest.raises(InputError, match=r"taken is a file\. Give the name of a folder"):
         write(path, generate(1, 2))
+
+
+def test_a_persons_own_file_is_not_overwritten_but_the_sample_may_be_written_again(tmp_path):
+    first = write(tmp_path, generate(5, 2))
+    assert write(tmp_path, generate(5, 2)) == first
+    (tmp_path / "dev.jsonl").write_text("mine")
+    (tmp_path / "reviews.csv").unlink()
+    with pytest.raises(InputError, match=r"dev\.jsonl is there already, with other content"):
+        write(tmp_path, generate(5, 2))
+    assert (tmp_path / "dev.jsonl").read_text() == "mine"
+    assert not (tmp_path / "reviews.csv").exists()

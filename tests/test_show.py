@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from aspectra.cli import show
+from aspectra.errors import typed
 
 Aspectra = Callable[..., Any]
 ESCAPE = "\x1b]0;title\x07\x9b2J\u202e"
@@ -62,6 +63,22 @@ def test_a_path_in_a_command_to_type_is_in_quotes(aspectra: Aspectra, run: Path,
     (odd / "topic_map.json").unlink()
     for words in (("topics", odd), ("export", odd, "-o", tmp_path / "m.onnx")):
         assert f"aspectra map {shlex.quote(str(odd))}" in aspectra(*words).err
+
+
+def test_a_path_that_looks_like_an_option_can_be_typed(run: Path) -> None:
+    assert typed("-dash") == typed(Path("-dash")) == "./-dash"
+    assert show.label_command(run.parent / "-dash").startswith(f"aspectra label {run.parent}/-dash ")
+    assert show.label_command(Path("-my run"), "-o.csv") == "aspectra label './-my run' new.csv -o ./-o.csv"
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "abc"])
+def test_a_terminal_without_columns_still_shows_tables(
+    aspectra: Aspectra, run: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = aspectra("topics", run).out.splitlines()
+    assert max(map(len, lines)) == 80
+    assert "keywords and a typical segment" in lines[1]
 
 
 def test_an_error_is_one_line_whatever_the_path(aspectra: Aspectra, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def check_stages(run: RunDir) -> Iterator[Finding]:
     yield Finding(rundir.MANIFEST)
     again = f"Repeat the fit; it makes only what is missing: {fit_command(run)}"
     for one in run.manifest().get("updates", []):
-        again += f" Then: {shlex.join(['aspectra', 'update', str(run.path), *one['files']])}"
+        again += f" Then: aspectra update {' '.join(map(typed, [run.path, *one['files']]))}"
     for stage, names in rundir.STAGE_FILES.items():
         if stage not in done:
             yield Finding(", ".join(names), MISSING, f"The fit was not finished. {again}")
@@ -104,10 +104,12 @@ def check_sentiment(run: RunDir) -> Iterator[Finding]:
 
 def fit_command(run: RunDir) -> str:
     """Return the command that fits the same reviews with the same settings, as far as they are known."""
-    words = ["aspectra", "fit", *(rundir.inputs_of(run.path) or ["reviews.csv"]), "--run", str(run.path)]
+    files = map(typed, rundir.inputs_of(run.path) or ["reviews.csv"])
+    words = ["aspectra", "fit", *files, "--run", typed(run.path)]
     with contextlib.suppress(RunError, ConfigError):
-        words += FitConfig.from_dict(rundir.read_json(run / rundir.CONFIG)).changed_options()
-    return shlex.join(words)
+        options = FitConfig.from_dict(rundir.read_json(run / rundir.CONFIG)).changed_options()
+        words += map(shlex.quote, options)
+    return " ".join(words)
 
 
 def check_fitted(run: Path, found: list[Finding]) -> tuple[Fitted | None, list[Finding]]:

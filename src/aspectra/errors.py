@@ -13,8 +13,9 @@ from pathlib import Path
 
 
 def typed(path: str | Path) -> str:
-    """Return a path as one types it in a command: in quotes if it has spaces."""
-    return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
+    """Return a path as one types it in a command: in quotes if it has spaces, with ./ if it starts with -."""
+    word = f"./{path}" if str(path).startswith("-") else str(path)
+    return subprocess.list2cmdline([word]) if os.name == "nt" else shlex.quote(word)
 
 
 class AspectraError(Exception):

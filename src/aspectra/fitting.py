@@ -30,6 +30,7 @@ from aspectra.sentiment.model import SentimentModel, load_sentiment
 from aspectra.sentiment.opinions import train as train_sentiment
 from aspectra.sentiment.rated import NONE, RatedReviews, find_rated, load_rated
 from aspectra.teacher.encode import Trained, TrainedTeacher, check_weights, encode
+from aspectra.text.code import language_hint
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
 from aspectra.topicmap.agree import refuse_to_replace
@@ -338,15 +339,15 @@ def check_corpus(corpus: Corpus, config: FitConfig) -> Corpus:
     """Return the corpus, or raise if there is too little in it to learn from."""
     if len(corpus.vocabulary) < config.n_topics:
         least = config.least_count(sum(corpus.vocabulary.counts))
-        lower = "--min-count, perhaps to 2, or --n-topics" if least > 2 else "--n-topics"
+        more = f"Give more reviews, or lower {'--min-count, perhaps to 2, or ' * (least > 2)}--n-topics."
         raise InputError(
             f"The reviews have {len(corpus.vocabulary)} words that occur {least} times or more, "
-            f"fewer than {config.n_topics} topics. Give more reviews, or lower {lower}."
+            f"fewer than {config.n_topics} topics. {language_hint(corpus.segments, config.language) or more}"
         )
     if len(corpus.trainable(config.min_tokens)) < 2:
         raise InputError(
             f"No two segments have {config.min_tokens} or more known words. "
-            "Give more reviews, or lower --min-tokens."
+            + (language_hint(corpus.segments, config.language) or "Give more reviews, or lower --min-tokens.")
         )
     return corpus
 

@@ -242,6 +242,8 @@ class RunDir:
     def manifest(self) -> dict[str, Any]:
         with contextlib.suppress(OSError):  # a folder that may not be written to
             finish_replacing(self.path, MANIFEST)
+        if self.path.exists() and not self.path.is_dir():
+            raise RunError(f"{self.path} is a file. Name the folder given to aspectra fit --run.")
         if not self.path.is_dir():
             raise RunError(
                 f"There is no folder {self.path}. "

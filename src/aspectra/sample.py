@@ -119,7 +119,10 @@ def generate(n_reviews: int = 3000, n_gold: int = 600, seed: int = 0) -> Sample:
 
 
 def write(folder: Path, sample: Sample) -> tuple[Path, Path, Path]:
-    """Write reviews.csv (with a byte order mark, for Excel) and gold labels: dev.jsonl and test.jsonl."""
+    """Write reviews.csv (with a byte order mark, for Excel) and gold labels: dev.jsonl and test.jsonl.
+
+    Files with other content are never replaced.
+    """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file. Give the name of a folder.")
     rundir.refuse_own_file(folder)
@@ -130,8 +133,12 @@ def write(folder: Path, sample: Sample) -> tuple[Path, Path, Path]:
         sample.gold[:half].write_ndjson(),
         sample.gold[half:].write_ndjson(),
     )
-    for path, content in zip(paths, contents, strict=True):
-        write_atomic(path, content.encode())
+    files = {path: content.encode() for path, content in zip(paths, contents, strict=True)}
+    for path, data in files.items():
+        if path.exists() and not (path.is_file() and path.read_bytes() == data):
+            raise InputError(f"{path} is there already, with other content. Choose another folder.")
+    for path, data in files.items():
+        write_atomic(path, data)
     return paths
 
 

@@ -12,6 +12,7 @@ import io
 import os
 import signal
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -48,6 +49,9 @@ except KeyboardInterrupt:  # before anything has begun
     sys.exit(STOPPED)
 
 ENDING = "stopped. No file is left half-written; type the same command to go on."
+NO_MEMORY = "Not enough memory. Give fewer or smaller files, or a machine with more."
+SIGNS_OF_NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
+"""What a library that cannot be loaded, or a thread, says then."""
 LONGEST_SENTENCE = 2_000
 """Characters of an error; the middle of a longer one is left out."""
 GROUPS = {
@@ -133,8 +137,17 @@ def end_with(signal_number: int, _: object) -> None:
     sys.exit(128 + signal_number)
 
 
+def reopen_closed() -> None:
+    """Open what was closed (2>&-) to nowhere; otherwise the next file that is opened would get its number."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("r" if name == "stdin" else "w")  # noqa: SIM115
+            setattr(sys, name, nowhere)
+
+
 def prepare_process() -> None:
     """Show a character that a terminal lacks as its number; clean up when told to end; start quickly."""
+    reopen_closed()
     gc.set_threshold(50_000)  # by default, looking for garbage is a tenth of what imports take
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -161,7 +174,11 @@ def main() -> None:
     except OSError as error:
         fail(system_sentence(error))
     except MemoryError:
-        fail("Not enough memory. Give fewer or smaller files, or a machine with more.")
+        fail(NO_MEMORY)
+    except (ImportError, RuntimeError) as error:
+        if not any(sign in str(error) for sign in SIGNS_OF_NO_MEMORY):
+            raise
+        fail(NO_MEMORY)
     except KeyboardInterrupt:  # before or after Typer, which makes an exit of it
         say(ENDING)
         sys.exit(STOPPED)

@@ -35,8 +35,9 @@ def command(
 
     F1 per aspect, micro, macro, weighted and without General, beside always giving the most frequent answer.
     """
-    from aspectra.labelling.evaluate import evaluate
+    from aspectra.labelling.evaluate import grade_run
     from aspectra.scores import keep_only, read_gold
+    from aspectra.topicmap.gamma import unreadable_note
 
     show.check_model(model)
     wanted = show.names(only)
@@ -46,9 +47,12 @@ def command(
     if left_out:
         show.note(f"Left out {left_out} segments of other aspects.", quiet)
     with show.waiting("Labelling", quiet):
-        scores = evaluate(run, segments, only=wanted, model=model)
+        grade = grade_run(run, segments, wanted or None, model)
+        scores = grade.scores
     show.note_model(run, model, quiet)
     note_learnt(run, model, scored)
+    for line in unreadable_note(grade.unreadable, scores.n):
+        show.note(line)
     not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
     if not_reviews:
         are = "segment is not a review and is" if not_reviews == 1 else "segments are not reviews and are"

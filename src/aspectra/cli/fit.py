@@ -44,7 +44,7 @@ def command(
     source = show.open_source(files, text_column, None, encoding, quiet, skip_duplicates)
     with show.stages(STAGE_LABELS, quiet) as progress:
         from aspectra.detector import AspectDetector
-        from aspectra.text.code import code_signs
+        from aspectra.text.code import count_foreign
 
         detector = AspectDetector(**config.to_dict()).fit(
             source, run=run, ratings=rating_column, progress=progress
@@ -57,7 +57,8 @@ def command(
         show.note(line, quiet)
     corpus = detector.corpus_
     junk = corpus.segments.filter("junk")["text"]
-    code = int((code_signs(junk) > 0).sum())
+    foreign = count_foreign(junk)
+    code = len(junk) - foreign
     if len(corpus.segments) < corpus.seen:
         show.note(
             f"Learnt from a random sample of the {corpus.seen:,} segments; raise --max-segments for more.",
@@ -67,13 +68,12 @@ def command(
         show.note(line, quiet)
     if code:
         show.note(f"{code:,} segments of pasted code or markup left out.", quiet)
-    foreign = len(junk) - code
     show.note(
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments"
         + (f" ({foreign:,} of them in another language, not trained on), " if foreign else ", ")
         + f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\n"
         f"See them: aspectra topics {typed(run)}\n"
-        f"Next, with your own aspects: aspectra map {typed(run)} --aspects Image,Sound,Price\n"
+        f"Next, with your own aspects: aspectra map {typed(run)} --aspects {show.example_names(detector)}\n"
         f"Or map on a page: aspectra map {typed(run)} --page",
         quiet,
     )

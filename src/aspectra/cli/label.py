@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aspectra.cli import show
-from aspectra.config import NOT_REVIEW
-from aspectra.errors import InputError
+from aspectra.errors import InputError, typed
 
 if TYPE_CHECKING:
     from aspectra.labelling.files import Plan
@@ -141,17 +139,15 @@ def label_file(
     quiet: bool,
 ) -> None:
     """Label all files into one."""
-    from collections import Counter
-
     from aspectra.text.columns import choose_columns
     from aspectra.text.write import TYPED, write_frames
 
     if os.path.realpath(output) in map(os.path.realpath, source.paths):
         raise InputError(f"{output} is also an input. Choose another -o.")
     with show.waiting("Loading", quiet):
-        from aspectra.labelling.files import counted, label_first, label_source
+        from aspectra.labelling.files import SegmentCounts, label_first, label_source
         from aspectra.labelling.labeller import load
-        from aspectra.topicmap.gamma import not_review_note
+        from aspectra.topicmap.gamma import not_review_note, unreadable_note
 
         labeller = load(run, model)
     show.note_model(run, model, quiet)
@@ -161,32 +157,30 @@ def label_file(
     choose_columns(label_first(labeller, source), chosen)  # a wrong name is told before all is labelled
     if output.suffix in TYPED:
         source.find_types()
-    answers: Counter[str] = Counter()
+    counts = SegmentCounts()
     with show.counter("Labelling", quiet) as count:
-        frames = counted(label_source(labeller, source, count), answers)
-        rows = write_frames((choose_columns(frame, chosen) for frame in frames), output, raw_cells)
-    for line in source.skipped.summary():
-        show.note(line)  # also with --quiet: rows are missing from the result
-    for line in (*source.repeats.summary(source.skip_duplicates), *not_review_note(answers[NOT_REVIEW])):
+        frames = counts.of(label_source(labeller, source, count))
+        write_frames((choose_columns(frame, chosen) for frame in frames), output, raw_cells)
+    for line in (*source.skipped.summary(), *unreadable_note(counts.unreadable, counts.segments)):
+        show.note(line)  # also with --quiet: rows are missing from the result, or mean nothing
+    for line in (*source.repeats.summary(source.skip_duplicates), *not_review_note(counts.not_reviews)):
         show.note(line, quiet)
-    show.note(f"Wrote {rows:,} segments to {output}.", quiet)
+    show.note(f"Wrote {counts.segments:,} segments to {output}.", quiet)
     if run.suffix != ".onnx" and output.suffix != ".xlsx" and not columns:
-        show.note(
-            f"Next: {shlex.join(['aspectra', 'report', str(run), str(output), '-o', 'report.html'])}", quiet
-        )
+        show.note(f"Next: aspectra report {typed(run)} {typed(output)} -o report.html", quiet)
 
 
 def label_folder(plan: Plan, places: list[str], engine: str, address: str | None, quiet: bool) -> None:
     """Label each file into one of its own, if it has none yet."""
-    from aspectra.labelling.files import label_here
+    from aspectra.labelling.files import SegmentCounts, label_here
     from aspectra.labelling.ray import label_with_ray
-    from aspectra.topicmap.gamma import not_review_note
+    from aspectra.topicmap.gamma import not_review_note, unreadable_note
 
     missing = plan.missing(places)
     show.note_model(plan.run, plan.model, quiet)
     if len(missing) < len(places):
         show.note(f"{len(places) - len(missing):,} of {len(places):,} files are labelled already.", quiet)
-    rows, not_reviews, problems, skipped = 0, 0, [], []
+    counts, problems, skipped = SegmentCounts(), [], []
     notes: dict[str, None] = {}
     with show.counter("Labelling", quiet) as count:
         results = (
@@ -195,16 +189,18 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
             else label_here(plan, missing, count)
         )
         for result in results:
-            rows += result.rows
-            not_reviews += result.not_reviews
+            counts.add(result.counts)
             notes |= dict.fromkeys(result.notes)
             problems += [result.problem] if result.problem else []
             skipped += result.skipped
-    for line in skipped:
-        show.note(line)  # also with --quiet: rows are missing from the result
-    for line in (*(f"Note: {line}" for line in notes), *not_review_note(not_reviews)):
+    for line in (*skipped, *unreadable_note(counts.unreadable, counts.segments)):
+        show.note(line)  # also with --quiet: rows are missing from the result, or mean nothing
+    for line in (*(f"Note: {line}" for line in notes), *not_review_note(counts.not_reviews)):
         show.note(line, quiet)
-    show.note(f"Wrote {rows:,} segments of {len(missing) - len(problems):,} files to {plan.output}.", quiet)
+    show.note(
+        f"Wrote {counts.segments:,} segments of {len(missing) - len(problems):,} files to {plan.output}.",
+        quiet,
+    )
     if problems:
         raise InputError(
             f"{len(problems)} of {len(missing)} files could not be labelled; the others are done, "

@@ -231,6 +231,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     from aspectra import disk, rundir
     from aspectra.topicmap.aspects import keep_aspects
     from aspectra.topicmap.labels import given_labels, keep_labels, take_over
+    from aspectra.topicmap.notes import notes_on_carried
     from aspectra.topicmap.topicmap import merge, write_map
 
     with show.waiting("Loading", quiet):
@@ -240,7 +241,8 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     if not (options.suggests or options.from_):
         if not path.exists():
             raise MapError(
-                f"No topic map in {run}. Name your aspects: aspectra map {typed(run)} --aspects Image,Sound "
+                f"No topic map in {run}. Name your aspects: "
+                f"aspectra map {typed(run)} --aspects {show.example_names(detector)} "
                 f"or open the page: aspectra map {typed(run)} --page"
             )
         show_saved(run, read_of(detector, path), detector, quiet, options.why)
@@ -275,8 +277,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
             take_over(options.from_, run)
         write_map(path, merged)
         notes = [keep_aspects(run, merged.aspects, aspects)]
-        if not options.from_:
-            notes.append(keep_labels(run, gold))
+        notes += notes_on_carried(merged) if options.from_ else [keep_labels(run, gold)]
     show_saved(run, merged, detector, quiet, options.why)
     for note in filter(None, notes):
         show.note(f"Note: {note}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aspectra import rundir
+from aspectra.errors import typed
 from aspectra.progress import Count, Progress, uncounted
 from aspectra.progress import quiet as no_progress
 
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from aspectra.detector import AspectDetector
     from aspectra.text.read import Source
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters, but for the ends of lines and tabs, and those that turn the direction of text."""
+NARROWEST, WIDTH = 20, 80
+"""A terminal that says to have fewer columns is not believed; it is taken for one of WIDTH."""
 Run = Annotated[Path, typer.Argument(help="The run's folder, as given to aspectra fit --run.")]
 Inputs = Annotated[
     list[str],
@@ -80,7 +83,10 @@ def console(stderr: bool = False) -> Console:
             for text, style, control in super().render(*what, **options):
                 yield Segment(text if control else harmless(text), style, control)
 
-    return Harmless(stderr=stderr, highlight=False, markup=False, emoji=False)
+    made = Harmless(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if made.width < NARROWEST:  # COLUMNS=0: nothing would be printed
+        made.width = WIDTH
+    return made
 
 
 def line(text: str) -> None:
@@ -190,7 +196,16 @@ def is_there(name: str) -> bool:
 def label_command(run: Path, output: str = "labelled.csv") -> str:
     """Return the command that labels the run's own reviews, or a file of the user's if they are not there."""
     files = [name for name in rundir.inputs_of(run) if is_there(name)] or ["new.csv"]
-    return shlex.join(["aspectra", "label", str(run), *files, "-o", output])
+    return f"aspectra label {' '.join([typed(run), *map(typed, files)])} -o {typed(output)}"
+
+
+def example_names(detector: AspectDetector) -> str:
+    """Return names for --aspects to begin with: words of the reviews' largest groups of topics."""
+    from aspectra.topicmap.suggest import propose_aspects
+
+    fitted = detector.fitted_
+    proposed = propose_aspects(fitted.topics, fitted.teacher.topics, fitted.vocabulary, fitted.vectors)
+    return ",".join(name for name, _ in proposed[:3]) or "Price,Quality"
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:

@@ -37,8 +37,8 @@ def show_saved(
     by_names = not any(choice.labelled for choice in topic_map.choices)
     if by_names and topic_map.accepted("") != topic_map:
         show.note(
-            f"Suggestions. Change what is wrong: aspectra map {typed(run)} --page\n"
-            f"Then accept the rest, so that a student learns from it: aspectra map accept {typed(run)}",
+            f"Suggestions. Check on the page what is unsure: aspectra map {typed(run)} --page\n"
+            "A student learns from the names anyway, and from what you decide there.",
             quiet,
         )
     say_next(run, run / rundir.TOPIC_MAP, quiet)
@@ -77,14 +77,19 @@ def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, st
 
 
 def print_shares(topic_map: TopicMap, detector: AspectDetector, found: Suggested | None) -> None:
-    """Print each aspect's share of the segments: by the names, with words of them, or else by its topics."""
+    """Print each aspect's share of the segments, and by what: by the names, or by the topics alone."""
+    from aspectra.studio.topic_card import draw_sample
+    from aspectra.topicmap.gamma import label_shares
+
     shares, words = (found.shares, found.words) if found else ({}, {})
+    heading = "Shares of the segments by the names, and words that these use most:"
     if not shares:
-        summed = (detector.fitted_.shares @ topic_map.matrix()).tolist()
-        shares = {name: x / (sum(summed) or 1.0) for name, x in zip(topic_map.aspects, summed, strict=True)}
+        sample = draw_sample(detector, seed=detector.seed)
+        shares = label_shares(sample.beta, topic_map, detector.fitted_.shares)
+        heading = "Shares of the segments by the topics alone, as --model teacher labels:"
     console = show.console()
-    console.print(f"Shares of the segments{', and words that these use most' if words else ''}:")
-    width = min(16, max(map(len, shares)))
+    console.print(heading, soft_wrap=True)
+    width = min(16, max(map(len, shares), default=0))
     for name, value in sorted(shares.items(), key=lambda pair: -pair[1]):
         line = f"     {show.shortened(name, width):<{width}}  {value:>6.1%}  {' '.join(words.get(name, ()))}"
         console.print(show.shortened(line.rstrip(), max(80, console.width)), soft_wrap=True)

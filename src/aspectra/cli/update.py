@@ -12,6 +12,7 @@ import typer
 from aspectra import rundir
 from aspectra.cli import show
 from aspectra.config import FitConfig
+from aspectra.errors import typed
 from aspectra.rundir import RunDir
 
 if TYPE_CHECKING:
@@ -113,10 +114,11 @@ def what_next(run: Path, files: list[str], found: Update) -> Iterator[str]:
         everything = list(dict.fromkeys(files_of(home))) or ["reviews.csv", *files]
         same = FitConfig.from_dict(home.config()).changed_options()
         yield f"Time to fit again: {' '.join(found.refit)}"
-        yield f"  {shlex.join(['aspectra', 'fit', *everything, '--run', new, *same])}"
-        yield f"  {shlex.join(['aspectra', 'map', new, '--from', str(run)])}"
+        words = [*map(typed, everything), "--run", typed(new), *map(shlex.quote, same)]
+        yield f"  aspectra fit {' '.join(words)}"
+        yield f"  aspectra map {typed(new)} --from {typed(run)}"
     else:
         yield "No need to fit again."
     mapped = (run / rundir.TOPIC_MAP).exists()
-    label = ["aspectra", "label", str(run), *files, "-o", "labelled.csv"]
-    yield f"Next: {shlex.join(label if mapped else ['aspectra', 'map', str(run)])}"
+    label = f"aspectra label {' '.join([typed(run), *map(typed, files)])} -o labelled.csv"
+    yield f"Next: {label if mapped else f'aspectra map {typed(run)}'}"

@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 
 from aspectra.arguments import as_names, wrong_kind
+from aspectra.config import NOT_REVIEW
+from aspectra.errors import InputError
 from aspectra.labelling.labeller import load
 from aspectra.scores import (
     Coverage,
@@ -24,6 +26,7 @@ from aspectra.scores import (
     score_sets,
     without_not_reviews,
 )
+from aspectra.topicmap.gamma import count_unreadable
 
 
 class SegmentLabeller(Protocol):
@@ -37,10 +40,14 @@ class SegmentLabeller(Protocol):
 
 @dataclass(frozen=True)
 class Grade:
-    """Scores on gold segments, and how they depend on the confidence that is asked for."""
+    """Scores on gold segments, and how they depend on the confidence that is asked for.
+
+    `unreadable` of them have hardly a known word.
+    """
 
     scores: Scores
     curve: tuple[Coverage, ...]
+    unreadable: int = 0
 
 
 def evaluate(
@@ -64,8 +71,15 @@ def evaluate(
         raise wrong_kind("gold", "a file of labelled segments, or what read_gold returned", gold)
     wanted = None if only is None else as_names(only, "only") or None
     segments = read_gold(gold) if isinstance(gold, str | PathLike) else gold
+    return grade_run(run, segments, wanted, model).scores
+
+
+def grade_run(
+    run: str | Path | SegmentLabeller, gold: Gold, only: tuple[str, ...] | None, model: str | None
+) -> Grade:
+    """Do what `evaluate` does, and return all that it finds."""
     labeller = load(run, model) if isinstance(run, str | PathLike) else run
-    return grade(labeller, keep_only(segments, wanted) if wanted else segments, wanted).scores
+    return grade(labeller, keep_only(gold, only) if only else gold, only)
 
 
 def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
@@ -75,6 +89,8 @@ def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = 
     """
     aspects = only or tuple(labeller.classes_)
     gold = without_not_reviews(gold)
+    if gold.texts and all(names == {NOT_REVIEW} for names in gold.aspects):
+        raise InputError(f"Every gold segment is {NOT_REVIEW!r}: none has an aspect to score.")
     frame = labeller.label_segments(gold.texts, aspects)
     answers = frame["aspect"].to_list()
     right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]
@@ -83,4 +99,6 @@ def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = 
     if "aspects" in frame.columns:
         sets = score_sets(gold.aspects, frame["aspects"].to_list(), answers, aspects)
         scores = replace(scores, sets=sets)
-    return Grade(scores, coverage_curve(right, confidence))
+    texts, known = pl.Series(gold.texts), frame.get_column("known_words", default=None)
+    unreadable = 0 if known is None else count_unreadable(texts, known)
+    return Grade(scores, coverage_curve(right, confidence), unreadable)

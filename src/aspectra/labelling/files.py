@@ -9,7 +9,7 @@ refused, not mixed in.
 from __future__ import annotations
 
 import json
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -29,6 +29,7 @@ from aspectra.rundir import checksum, fingerprint
 from aspectra.text.columns import carry, choose_columns
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
+from aspectra.topicmap.gamma import count_unreadable
 from aspectra.topicmap.topicmap import read_map
 
 
@@ -59,11 +60,26 @@ def beside_input(frame: pl.DataFrame, labels: pl.DataFrame, source: Source) -> p
     return carry(carried, labels)
 
 
-def counted(frames: Iterable[pl.DataFrame], answers: Counter[str]) -> Iterator[pl.DataFrame]:
-    """Pass labels on, and count how often each aspect is the answer."""
-    for frame in frames:
-        answers.update(dict(frame["aspect"].value_counts().iter_rows()))
-        yield frame
+@dataclass
+class SegmentCounts:
+    """Counts segments while they are labelled: all, no reviews, those with hardly a known word."""
+
+    segments: int = 0
+    not_reviews: int = 0
+    unreadable: int = 0
+
+    def of(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Pass labels on, and count them."""
+        for frame in frames:
+            self.segments += len(frame)
+            self.not_reviews += int((frame["aspect"] == NOT_REVIEW).sum())
+            self.unreadable += count_unreadable(frame["text"], frame["known_words"])
+            yield frame
+
+    def add(self, other: SegmentCounts) -> None:
+        self.segments += other.segments
+        self.not_reviews += other.not_reviews
+        self.unreadable += other.unreadable
 
 
 def label_batches(
@@ -88,14 +104,13 @@ def label_batches(
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of one input: rows written, how many are no reviews, rows left out and why; or the problem.
+    """What became of one input: segments written, rows left out and why; or the problem.
 
     `notes` are what the labeller says of all its labels.
     """
 
     place: str
-    rows: int = 0
-    not_reviews: int = 0
+    counts: SegmentCounts = field(default_factory=SegmentCounts)
     skipped: list[str] = field(default_factory=list)
     problem: str = ""
     notes: list[str] = field(default_factory=list)
@@ -134,7 +149,8 @@ class Plan:
             if self.output_of(place) == place:
                 raise InputError(f"{place} is also an output. Choose another -o.")
         there = list_names(self.output)
-        self._check_about(rundir.LABELLING in there)
+        outputs = any(name.endswith(".parquet") for name in there)  # without any, nothing can be mixed in
+        self._check_about(outputs and rundir.LABELLING in there)
         return [place for output, place in owner.items() if output.rpartition("/")[2] not in there]
 
     def _check_about(self, there: bool) -> None:
@@ -165,12 +181,11 @@ class Plan:
         try:
             with local_copy(place) as path, whole_file(self.output_of(place)) as temporary:
                 source = Source([path], self.text_column, self.id_column, self.encoding)
-                answers: Counter[str] = Counter()
-                frames = counted(label_source(labeller, source, count, threads), answers)
-                chosen = (choose_columns(frame, self.columns or ("*",)) for frame in frames)
-                rows = write_parquet(chosen, temporary)
+                counts = SegmentCounts()
+                frames = counts.of(label_source(labeller, source, count, threads))
+                write_parquet((choose_columns(frame, self.columns or ("*",)) for frame in frames), temporary)
                 skipped, notes = source.skipped.summary(), list(labeller.notes)
-                return FileResult(place, rows, answers[NOT_REVIEW], skipped, notes=notes)
+                return FileResult(place, counts, skipped, notes=notes)
         except (InputError, RunError) as error:
             return FileResult(place, problem=str(error))
 

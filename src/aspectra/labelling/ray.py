@@ -13,10 +13,11 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from aspectra.errors import InputError
-from aspectra.labelling.files import FileResult, Plan
+from aspectra.labelling.files import FileResult, Plan, SegmentCounts
 from aspectra.labelling.labeller import StudentLabeller, choose_model
 from aspectra.progress import Count
 
@@ -35,7 +36,7 @@ class Worker:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         done = [self.plan.label_file(self.labeller, str(place), threads=1) for place in batch["place"]]
-        return {"done": [json.dumps(vars(one)) for one in done]}
+        return {"done": [json.dumps(asdict(one)) for one in done]}
 
 
 def import_ray(local: bool) -> Any:
@@ -116,6 +117,7 @@ def label_with_ray(plan: Plan, places: list[str], address: str | None, count: Co
             compute=ray.data.ActorPoolStrategy(min_size=1, max_size=actors, initial_size=actors),
         )
         for finished, row in enumerate(results.iter_rows(), 1):
-            done = FileResult(**json.loads(row["done"]))
-            count(done.rows, finished / len(places))
+            told = json.loads(row["done"])
+            done = FileResult(**{**told, "counts": SegmentCounts(**told["counts"])})
+            count(done.counts.segments, finished / len(places))
             yield done

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from aspectra.arguments import as_path, check_function, check_text
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.disk import write_atomic
 from aspectra.errors import InputError
@@ -74,11 +75,16 @@ def build_report(
     - `progress`: called as `progress(stage, done)`, where `done` goes from 0 to 1 in each of the stages
       "read", "model", "count", "evidence" and "write".
     """
-    page, pictures, book = Path(output), optional_path(png), optional_path(xlsx)
+    check_function(progress, "progress")
+    for name, text in (("by", by), ("date_column", date_column), ("rating_column", rating_column)):
+        check_text(text, name, optional=True)
+    check_text(title, "title", optional=True)
+    page, pictures, book = as_path(output, "output"), optional_path(png, "png"), optional_path(xlsx, "xlsx")
     check_outputs(page, pictures, book)
     columns = ColumnNames(date_column, rating_column, by)
-    others = optional_path(gold), optional_path(against)
-    content = build_content(Path(run), Path(labels), columns, *others, title, progress)
+    others = optional_path(gold, "gold"), optional_path(against, "against")
+    paths = as_path(run, "run"), as_path(labels, "labels")
+    content = build_content(*paths, columns, *others, title, progress)
     progress("write", 0)
     charts = draw(content)
     write_atomic(page, to_html(content, charts).encode())
@@ -90,8 +96,8 @@ def build_report(
     return content
 
 
-def optional_path(path: str | Path | None) -> Path | None:
-    return None if path is None else Path(path)
+def optional_path(path: str | Path | None, name: str) -> Path | None:
+    return None if path is None else as_path(path, name)
 
 
 def check_outputs(page: Path, pictures: Path | None, workbook: Path | None) -> None:

@@ -29,8 +29,8 @@ FORMER = {
 """Former names of fields: files of older versions can still be read."""
 NOT_FIELDS = {"format", "version", "weights", "fast", rundir.CHECKSUM, "labels_fingerprint"}
 """What else is in the file; the last is of older versions."""
-
-
+FEW_LABELS = 50
+"""Scores on fewer labels are mostly chance."""
 KINDS = {
     "aspects": [str], "config": {}, "teacher_weight": float, "encoder_fingerprint": str,
     "reviews_fingerprint": str, "topic_map_fingerprint": str, "learnt": {},
@@ -189,7 +189,11 @@ class Card:
         if not self.estimate:
             return f"{told} They are too few to tell how good it is."
         without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
-        return f"{told} Cross-validated on them: {written(self.estimate)}{without}."
+        few = f" Fewer than {FEW_LABELS} say little." if self.n_labels < FEW_LABELS else ""
+        return (
+            f"{told} Cross-validated on these labels: {written(self.estimate)}{without}. "
+            f"Only labels of random segments tell how good it is on new ones.{few}"
+        )
 
 
 def mark(text: str) -> str:

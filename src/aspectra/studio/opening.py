@@ -28,6 +28,7 @@ from aspectra.topicmap.aspects import Aspect, aspects_of_run, described
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
 from aspectra.topicmap.labels import all_labels, given_labels, keep_labels, take_over
 from aspectra.topicmap.names_sample import NamesSample, find_encoder
+from aspectra.topicmap.notes import notes_on_carried
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
     Choice,
@@ -92,7 +93,8 @@ def open_studio(run: Path, opening: Opening, progress: StageProgress = unseen) -
     if is_new and any(choice.by_person for choice in topic_map.choices):
         with session.locked():
             session.save()  # what was carried over is there even if the page is closed at once
-    session.notice = session.notice or note
+    lost = notes_on_carried(topic_map) if opening.old else []
+    session.notice = session.notice or " ".join(filter(None, [note, *lost]))
     studio = Studio(detector, session, suggester, others)
     if gold:
         studio.use_dev(gold)

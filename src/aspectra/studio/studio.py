@@ -26,7 +26,13 @@ from aspectra.studio import effect, topic_card
 from aspectra.studio.session import Session
 from aspectra.studio.suggester import PageSuggester
 from aspectra.topicmap import agree
-from aspectra.topicmap.gamma import answer_probabilities, is_not_review, no_known_words, not_review_mass
+from aspectra.topicmap.gamma import (
+    answer_probabilities,
+    is_not_review,
+    label_shares,
+    no_known_words,
+    not_review_mass,
+)
 from aspectra.topicmap.suggest import propose_aspects
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -106,7 +112,7 @@ class Studio:
             "run": self.run.resolve().name, "place": str(self.run), "fingerprint": self.topic_map.topics,
             "topics": topics, "map": self.session.path.name, "by": self.session.by,
             "read_only": self.session.read_only, "notice": self.session.notice,
-            "proposals": self.proposals(), "student": rundir.has_student(self.run), "state": self.state(),
+            "proposals": self.proposals(), "state": self.state(),
         }  # fmt: skip
 
     def proposals(self) -> list[dict[str, Any]]:
@@ -134,19 +140,10 @@ class Studio:
             "estimates": self.estimates,
             "own_labels": None if self.own is None else len(self.own), "enough_labels": FIRST_ESTIMATE,
             "random_labels": sum(drawn == RANDOM for *_, drawn in self.own or ()),
-            "shares": self.label_shares(), "notes": self.suggester.notes(state), "described": state.described,
+            "shares": label_shares(self.sample.beta, self.topic_map, self.shares),
+            "notes": self.suggester.notes(state), "described": state.described,
             "agreement": self.agreement(), "can_learn": self.suggester.can_learn(state),
         }  # fmt: skip
-
-    def label_shares(self) -> dict[str, float]:
-        """Return each aspect's share of the labels that this map gives; what is no review does not count."""
-        if not self.topic_map.mapped:
-            return {}
-        matrix, names = self.topic_map.matrix(), self.topic_map.aspects
-        gamma, _ = answer_probabilities(self.sample.beta, names, matrix, self.shares)
-        review = ~is_not_review(self.sample.beta, self.topic_map)
-        counts = np.bincount(gamma.argmax(1)[review], minlength=len(names))
-        return {name: float(count / max(1, review.sum())) for name, count in zip(names, counts, strict=True)}
 
     def agreement(self) -> dict[str, Any] | None:
         """Compare this map with the others' or, if it is the map in use, the others' with each other.

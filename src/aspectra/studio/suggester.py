@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
+from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
@@ -67,8 +68,10 @@ class PageSuggester:
         return self.by_names and state.decided() != state.learnt
 
     def notes(self, state: MapState) -> list[str]:
-        """Say which aspects nothing speaks of, and what to do."""
-        return list(self.found(state).notes)
+        """Say which aspects nothing speaks of, and what to do on the page."""
+        return [
+            note.replace(f" in {rundir.ASPECTS}", " (click its name)") for note in self.found(state).notes
+        ]
 
     def first(self, new: Suggestion) -> Suggestion:
         """Return the fixed suggestion for a topic, unless a new one says just the same: that may be clear."""

@@ -37,6 +37,8 @@ SURE_SHARE = 0.6
 MODELS = 3
 """A list of model numbers has at least so many."""
 MODEL_LENGTH = 6
+WITHOUT_SPACES = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+"""Letters of languages that are written without spaces between words."""
 REPEATED = 3
 """Text with a single sign of code is code if so many reviews have it."""
 
@@ -44,6 +46,25 @@ REPEATED = 3
 def is_code(texts: pl.Series) -> pl.Series:
     """Tell which segments are pasted code, markup, addresses or lists of model numbers."""
     return pl.Series(code_signs(texts) == 2)
+
+
+def count_foreign(junk: pl.Series) -> int:
+    """Count the segments of another language among those that are left out; the others are code."""
+    return int((code_signs(junk) == 0).sum())
+
+
+def language_hint(segments: pl.DataFrame, language: str) -> str:
+    """Say what to do if most segments (columns text and junk) are in another language; else ""."""
+    most, hints = len(segments) / 2, []
+    foreign = count_foreign(segments.filter("junk")["text"])
+    if foreign > most:
+        hints.append(
+            f"{foreign:,} of the {len(segments):,} segments are left out because they are in another "
+            f"language than {language!r}. If it is that of the reviews, name it with --language."
+        )
+    if int(segments["text"].str.contains(WITHOUT_SPACES).sum()) > most:
+        hints.append("Text of a language without spaces between words must be cut into words first.")
+    return " ".join(hints)
 
 
 def code_signs(texts: pl.Series) -> np.ndarray:

@@ -49,6 +49,21 @@ ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
 }  # fmt: skip
 """How a file begins; the first of them also begins with the third."""
+GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+UNPACK, AS_CSV = "Unpack it first.", "Save the reviews as CSV."
+MAGIC = {
+    GZIP: ("a gzip file", "Rename it: {path}.gz"),
+    PARQUET: ("a Parquet file", "Rename it: its name must end with .parquet."),
+    b"PK\x03\x04": ("a ZIP archive or an Excel file", "Unpack it, or save the sheet as CSV."),
+    b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", AS_CSV),
+    b"%PDF-": ("a PDF file", AS_CSV),
+    b"BZh": ("a bzip2 file", UNPACK),
+    b"\xfd7zXZ": ("an xz file", UNPACK),
+    b"\x28\xb5\x2f\xfd": ("a Zstandard file", UNPACK),
+    b"7z\xbc\xaf": ("a 7-Zip archive", UNPACK),
+    b"SQLite format 3": ("a SQLite database", AS_CSV),
+}
+"""How files of other formats begin, what they are, and what to do."""
 ALL_TEXT = (".csv", ".tsv")
 """In these formats all is text; elsewhere, text that looks like a number was meant as text."""
 
@@ -225,6 +240,7 @@ def read_frames(
     Rows whose `text_column` is not text are skipped.
     """
     try:
+        check_kind(path)
         frames = (
             parquet_frames(path, size)
             if kind(path) == ".parquet"
@@ -239,6 +255,20 @@ def read_frames(
         ) from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def check_kind(path: Path) -> None:
+    """Raise InputError if the first bytes are those of another format than the file's name says."""
+    with path.open("rb") as file:
+        start = file.read(16)
+        file.seek(max(0, path.stat().st_size - len(PARQUET)))
+        end = file.read()
+    found = next((magic for magic in MAGIC if start.startswith(magic)), b"")
+    expected = is_gzip(path) if found == GZIP else found == PARQUET and kind(path) == ".parquet"
+    if not found or expected or (found == PARQUET and end != PARQUET):  # a column may be called PAR1
+        return
+    what, todo = MAGIC[found]
+    raise InputError(f"{path} is {what}, whatever its name says. {todo.format(path=path)}")
 
 
 def check_names(where: str, names: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ own copy, so that the page, the student and the report work with the same descri
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ def read_aspects(given: str | Path | Sequence[str | Aspect]) -> tuple[Aspect, ..
     else:
         if isinstance(given, Mapping):
             raise wrong_kind("aspects", "a list of names; give the words of each as seeds", given)
+        if isinstance(given, str) and Path(given).suffix and Path(given).is_file():
+            raise InputError(f"{given} is a file, but not .toml. Name aspects as Image,Sound or rename it.")
         names = given.split(",") if isinstance(given, str) else as_list(given, "aspects", "a list of names")
         aspects = checked([aspect for aspect in map(as_aspect, names) if aspect.name], "--aspects")
     check_new_aspects([aspect.name for aspect in aspects])
@@ -61,15 +64,24 @@ def as_aspect(given: Any) -> Aspect:
 
 
 def read_file(path: Path) -> tuple[Aspect, ...]:
+    text = ""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        tables = tomllib.loads(text)
     except FileNotFoundError:
         raise InputError(f"No such file: {path}. Name aspects as Image,Sound or give a TOML file.") from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
-        raise InputError(f"{path} is not TOML ({error}). Write one table per aspect: [Image]") from None
+        raise InputError(f"{path} is not TOML ({error}). {toml_hint(text)}") from None
     return checked([read_table(name, table, path) for name, table in tables.items()], str(path))
+
+
+def toml_hint(text: str) -> str:
+    """Say which name needs quotes: TOML has none with spaces or letters such as ö without them."""
+    named = [found[1].strip() for found in re.finditer(r"^[ \t]*\[([^\[\]\"'\n]+)\]", text, re.MULTILINE)]
+    odd = next((name for name in named if not re.fullmatch(r"[A-Za-z0-9_-]+", name)), None)
+    return f"Put the name in quotes: [{quoted(odd)}]" if odd else "Write one table per aspect: [Image]"
 
 
 def read_table(name: str, table: Any, path: Path | str) -> Aspect:

@@ -9,14 +9,14 @@ most similar old one. Uncertain choices stay open.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aspectra.errors import RunError
 from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.gaussians import unit
-from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, now
+from aspectra.topicmap.topicmap import SUGGESTION, Suggestion, TopicMap, now
 from aspectra.topics import Topics
 from aspectra.vectors import WordVectors
 
@@ -62,9 +62,9 @@ def carry_over(old_map: TopicMap, old: RunTopics, new: RunTopics) -> tuple[Topic
         by, at, why = SUGGESTION, now(), likeness
         if sure and before.by_person:
             by, at, why = before.by, before.at, before.why or likeness
-        choices.append(Choice(item.id, before.aspect, item.keywords, by, at, why))
-        flag = "clear" if sure else "ambiguous"
-        suggestions.append(Suggestion(match.topic, before.aspect, flag, match.confidence, likeness))
+        choices.append(replace(before, topic=item.id, keywords=item.keywords, by=by, at=at, why=why))
+        flag, parts = "clear" if sure else "ambiguous", (before.shares, before.labelled)
+        suggestions.append(Suggestion(item.id, before.aspect, flag, match.confidence, likeness, *parts))
     return TopicMap(old_map.aspects, tuple(choices), new.topics.fingerprint), suggestions
 
 

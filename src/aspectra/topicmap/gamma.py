@@ -16,6 +16,8 @@ from aspectra.errors import MapError
 from aspectra.topicmap.topicmap import TopicMap
 
 PREFIX = "p_"
+KNOWN_FROM = 5
+"""On the sample, 1 % of the segments have fewer known words than one in so many; in another language most."""
 
 
 def aspect_probabilities(beta: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -95,6 +97,19 @@ def restrict(topic_map: TopicMap, only: tuple[str, ...] | None) -> tuple[tuple[s
     return only, matrix
 
 
+def label_shares(beta: np.ndarray, topic_map: TopicMap, shares: np.ndarray) -> dict[str, float]:
+    """Return each aspect's share of the answers that the topics alone give; what is no review does not count.
+
+    `beta` is N×K; `shares` (K) are the topics' shares of the corpus. Nothing is mapped: no shares.
+    """
+    if not topic_map.mapped:
+        return {}
+    gamma, _ = answer_probabilities(beta, topic_map.aspects, topic_map.matrix(), shares)
+    review = ~is_not_review(beta, topic_map)
+    counts = np.bincount(gamma.argmax(1)[review], minlength=len(topic_map.aspects))
+    return dict(zip(topic_map.aspects, (counts / max(1, review.sum())).tolist(), strict=True))
+
+
 def not_review_mass(beta: np.ndarray, topic_map: TopicMap) -> np.ndarray:
     """Return the mass (N) of the topics that are not reviews."""
     topics = topic_map.not_reviews()[:, None].astype(np.float32)
@@ -131,6 +146,23 @@ def not_review_note(count: int) -> tuple[str, ...]:
     """Say how many segments are left out because they are not reviews, if any."""
     are = "segment is not a review and is" if count == 1 else "segments are not reviews and are"
     return (f"{count:,} {are} left out of the shares.",) if count else ()
+
+
+def count_unreadable(texts: pl.Series, known_words: pl.Series) -> int:
+    """Count the segments of whose words fewer than one in KNOWN_FROM is known; stop words never are."""
+    words = texts.str.count_matches(r"\w+").clip(1)
+    return int((KNOWN_FROM * known_words < words).sum())
+
+
+def unreadable_note(unreadable: int, count: int) -> tuple[str, ...]:
+    """Say so if most of `count` segments have hardly a known word, so that their answers say little."""
+    if unreadable <= count / 2:
+        return ()
+    return (
+        f"{unreadable:,} of {count:,} segments ({unreadable / count:.0%}) have no word that the run knows, "
+        "or hardly any, so their aspects say little. They may be in another language, or about another "
+        "product. Label them with a run that was fitted on such reviews.",
+    )
 
 
 def label_beta(

@@ -14,7 +14,7 @@ from aspectra import rundir
 from aspectra.config import GENERAL
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.names import Learned
-from aspectra.topicmap.topicmap import Suggestion
+from aspectra.topicmap.topicmap import Suggestion, TopicMap
 
 SAME = 0.7
 """Aspects whose evidence has a higher cosine than this mean the same."""
@@ -102,6 +102,19 @@ def notes_on_twins(names: Sequence[str], alike: np.ndarray) -> list[str]:
         f"or examples in {rundir.ASPECTS}."
         for one, two in pairs
         if alike[one, two] > SAME
+    ]
+
+
+def notes_on_carried(topic_map: TopicMap) -> list[str]:
+    """Say which aspects have no topic in a map that was carried over."""
+    served = {name for choice in topic_map.choices for name in choice.weights}
+    without = [name for name in topic_map.aspects if name not in {*served, GENERAL}]
+    if not without:
+        return []
+    it, name = ("it a topic", "its name") if len(without) == 1 else ("them topics", "their names")
+    return [
+        f"No topic of this run has {', '.join(without)}. Give {it} on the page; a student learns from "
+        f"{name} anyway."
     ]
 
 

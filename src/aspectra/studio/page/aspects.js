@@ -35,6 +35,6 @@ export function drawAspects() {
   const add = read_only ? null : h("button", { class: "add", "data-key": "add", onclick: addAspect }, "Add", keycap("A"));
   const empty = rows.length === 3 ? h("p", { class: "hint" }, "No aspects yet. Add what you want to know about, or choose from proposed names.") : null;
   const notes = store.state.notes.map((text) => h("p", { class: "hint warn", dir: "auto" }, text));
-  const meaning = store.run.student ? h("p", { class: "hint" }, "Shares are those of this map's own labels. The student's may differ.") : null;
+  const meaning = h("p", { class: "hint" }, "Shares are those of this map's own labels. A student's may differ.");
   fill(byId("aspects"), h("header", {}, h("h2", {}, "Aspects"), add), empty, h("ul", {}, rows), meaning, h("div", { class: "notes-list" }, notes));
 }

@@ -26,7 +26,7 @@ function head(topic, choice) {
     h("dl", { class: "facts" },
       fact("share", percent(topic.share), "part of all segments for which this is the most probable topic"),
       fact("coherence", topic.coherence.toFixed(2).replace("-", "−"), "from −1 to 1: high if its keywords often occur together (mean NPMI)")),
-    why && ["ambiguous", "incoherent"].includes(flag) ? h("span", { class: "flag" }, FLAGS[flag]) : null,
+    why && !choice.decided && ["ambiguous", "incoherent"].includes(flag) ? h("span", { class: "flag" }, FLAGS[flag]) : null,
     h("span", { class: choice.decided ? "status" : "status open", dir: "auto" }, status));
 }
 

@@ -12,9 +12,9 @@ export function drawEffect() {
   const { effect, own_labels, enough_labels, estimates, random_labels } = store.state;
   if (!effect) return fill(byId("effect"), h("header", {}, h("h2", {}, "Effect")), offer(own_labels, enough_labels));
   const more = own_labels === null || store.run.read_only ? null
-    : h("p", { class: "hint" }, estimates ? `Expected on new segments: the labels are ${random_labels} random ones. ` : `No estimate: these are doubtful segments, others are easier. ${enough_labels} random ones give one. `, more_labels());
+    : h("p", { class: "hint" }, estimates ? `Expected of this map alone on new segments: the labels are ${random_labels} random ones. A student's figures may differ. ` : `No estimate: these are doubtful segments, others are easier. ${enough_labels} random ones give one. `, more_labels());
   fill(byId("effect"),
-    h("header", {}, h("h2", {}, "Effect"), h("span", { class: "quiet" }, `F1 on ${effect.n} labelled segments`)),
+    h("header", {}, h("h2", {}, "Effect"), h("span", { class: "quiet" }, `F1 of this map on ${effect.n} labelled segments`)),
     h("div", { class: "figures", role: "group", "aria-label": "F1 shown on the choices" }, Object.keys(NAMES).map((name) => number(name, effect))),
     h("p", { class: "hint" }, "Always answering ", h("span", { dir: "auto" }, effect.majority.aspect), ` would get ${figure(effect.majority.f1_micro)} micro, ${figure(effect.majority.f1_macro)} macro.`),
     unmappedGold(effect.unmapped_gold), more, confusion(effect));
@@ -49,13 +49,14 @@ function confusion({ aspects, confusion: counts, f1 }) {
   const answered = aspects.slice(0, store.state.aspects.length); // the others are in the labels only
   const head = h("tr", {}, h("td", {}), answered.map((name, place) => h("th", { scope: "col", title: name }, h("abbr", { title: name, "aria-label": name }, key(name, place)))), h("th", { scope: "col" }, "F1"));
   const rows = counts.map((row, gold) => {
-    const total = Math.max(1, row.reduce((sum, value) => sum + value, 0));
+    const labelled = row.reduce((sum, value) => sum + value, 0);
+    const total = Math.max(1, labelled);
     const cells = row.slice(0, answered.length).map((value, answer) => {
       const cell = h("td", { class: gold === answer ? "right" : value ? "wrong" : "", title: `labelled ${aspects[gold]}, answered ${aspects[answer]}: ${shown(value)}` }, value ? shown(value) : "");
       cell.style.setProperty("--part", String(Math.round((100 * value) / total)));
       return cell;
     });
-    return h("tr", {}, h("th", { scope: "row", title: aspects[gold] }, dot(hueOf(store.state, aspects[gold])), h("span", { dir: "auto" }, aspects[gold])), cells, h("td", { class: "f1" }, percent(f1[gold], 0).replace(" %", "")));
+    return h("tr", {}, h("th", { scope: "row", title: aspects[gold] }, dot(hueOf(store.state, aspects[gold])), h("span", { dir: "auto" }, aspects[gold])), cells, h("td", { class: "f1", title: labelled ? null : "no labelled segment has it" }, labelled ? percent(f1[gold], 0).replace(" %", "") : "–"));
   });
   return h("div", { class: "scroll" }, h("table", { class: answered.length > 10 ? "confusion many" : "confusion" }, h("caption", {}, "Labelled ", h("span", { "aria-hidden": "true" }, "↓"), " and answered ", h("span", { "aria-hidden": "true" }, "→")), h("thead", {}, head), h("tbody", {}, rows)));
 }

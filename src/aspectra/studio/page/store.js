@@ -91,6 +91,7 @@ export async function refresh() {
 // Acting -----------------------------------------------------------------------------------------------------------------------------
 
 let queue = Promise.resolve();
+let round = 0; // grows when the map turns out to be another one: what was queued before is dropped
 const underway = []; // sent in this order, not yet answered; shown already
 
 // Say why nothing can be changed, if that is so.
@@ -106,7 +107,8 @@ export function act(action) {
   underway.push(action);
   applyLocally(action);
   update({ saving: true });
-  queue = queue.then(() => send(action));
+  const mine = round;
+  queue = queue.then(() => mine === round && send(action));
 }
 
 export function assign(topic, aspect) {
@@ -121,15 +123,17 @@ let waiting = 0;
 export function afterUndo(run) {
   if (!waiting && !underway.some(({ kind }) => kind === "undo" || kind === "redo")) return run();
   waiting += 1;
+  const mine = round;
   queue = queue.then(() => {
     waiting -= 1;
-    run();
+    if (mine === round) run();
   });
 }
 
 async function send(action) {
   if (store.pending.length) {
     underway.shift();
+    update({ saving: underway.length > 0 });
     return keep(action);
   }
   try {
@@ -153,11 +157,27 @@ function answered(state, values = {}) {
 async function failed(action, error) {
   update({ saving: underway.length > 0 });
   if (error.status === 0 || error.status === 507) return keep(action, error.message);
+  let later = 0;
   try {
-    await refresh();
+    if (error.status === 409) later = await catchUp();
+    else await refresh();
   } finally {
-    notice(error.message, error.status === 409 ? "info" : "bad");
+    const more = later === 1 ? " Nor was the one after it." : ` Nor were the ${later} after it.`;
+    notice(later ? error.message + more : error.message, error.status === 409 ? "info" : "bad");
   }
+}
+
+// Show the new version, and drop the choices that were made before it could be seen. Return how many.
+async function catchUp() {
+  let dropped = 0;
+  do {
+    dropped += underway.length;
+    underway.length = 0;
+    round += 1;
+    update({ saving: false });
+    await refresh();
+  } while (underway.length);
+  return dropped;
 }
 
 function applyLocally(action) {
@@ -198,12 +218,21 @@ function schedule() {
   timer = setTimeout(resume, 3000);
 }
 
-// Send what was kept. If the map has changed meanwhile, the person decides.
+// Send what was kept. If others have changed the map meanwhile, the person decides.
 export async function resume(force = false) {
   clearTimeout(timer);
+  if (localStorage.getItem(place()) === null) return takenOver();
   try {
     const state = await get("api/state");
-    if (force !== true && state.version !== store.pending[0]?.base) return ask(state);
+    const base = store.pending[0]?.base;
+    const saved = state.version === base ? 0 : savedBefore(state);
+    if (saved) remember(store.pending.slice(saved), "");
+    if (!store.pending.length) {
+      update({ state });
+      notice("All your choices are saved.");
+      return await look();
+    }
+    if (force !== true && state.version !== base + saved) return ask(state);
     store.state = state;
     const count = store.pending.length;
     while (store.pending.length) {
@@ -222,10 +251,24 @@ export async function resume(force = false) {
   }
 }
 
+// How many of the kept choices, first ones first, the server has: they were saved, but its answer was lost.
+function savedBefore({ choices }) {
+  const there = ({ action }) => action.kind === "note" ? choices[action.topic].note === action.text
+    : Object.entries(action.choices).every(([topic, aspect]) => choices[topic].decided && choices[topic].aspect === aspect);
+  const missing = store.pending.findIndex((kept) => !there(kept));
+  return missing < 0 ? store.pending.length : missing;
+}
+
+// Another tab has sent what this one kept, or dropped it.
+function takenOver() {
+  remember([], "");
+  notice("Another tab has taken over the choices that were kept here. Go on there.");
+}
+
 function ask(state) {
   const count = store.pending.length;
   update({ state });
-  notice(`${count} of your choices were not saved, and the map has changed since.`, "bad", [
+  notice(`${count === 1 ? "1 of your choices was" : `${count} of your choices were`} not saved, and the map has changed since.`, "bad", [
     { label: "Apply mine", run: () => resume(true) },
     { label: "Drop them", run: () => remember([], "") },
   ]);
