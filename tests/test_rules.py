@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
+from aspectra.sentiment.lexicon import alternatives
 from aspectra.sentiment.rules import BITS, features, lexicon_scores
 from aspectra.sentiment.words import WordReader
 
@@ -49,6 +50,48 @@ def test_words_of_reviews_are_known_beside_vaders() -> None:
 def test_what_strengthens_and_what_turns_round(less: str, more: str) -> None:
     low, high = scored(less, more)
     assert low < high
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The setup could not be any simpler.",
+        "Tea does not get any better.",
+        "I couldn’t put it down.",
+        "We would not trade it for the world.",
+        "I have never owned a better kettle.",
+        "For ten dollars it was a steal.",
+        "At this price it is hard to beat.",
+    ],
+)
+def test_negated_comparatives_and_what_nobody_gives_up_are_praise(text: str) -> None:
+    assert scored(text)[0] > 0.4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "None of them are perfect.",
+        "It was nice while it lasted.",
+        "The pump is no longer here.",
+        "It lasted a month.",
+        "I will not buy from them.",
+    ],
+)
+def test_past_praise_and_praise_of_none_are_complaints(text: str) -> None:
+    assert scored(text)[0] < -0.2
+
+
+def test_words_that_other_domains_use_otherwise_say_nothing() -> None:
+    told = ("I rip a CD every day.", "It is ripping my songs.", "They shoot with a hard drive.", "I hope so.")
+    assert (scored(*told) == 0).all()
+    assert scored("The seam was ripping.")[0] < 0
+
+
+def test_a_line_of_idioms_stands_for_all_its_alternatives() -> None:
+    assert alternatives("so (good|nice)") == ["so good", "so nice"]
+    assert alternatives("a (big |)deal") == ["a big deal", "a deal"]
+    assert alternatives("like new") == ["like new"]
 
 
 def test_negation_does_not_reach_over_a_comma_or_into_the_next_segment() -> None:

@@ -11,6 +11,7 @@ import re
 import tomllib
 from functools import lru_cache
 from importlib import resources
+from itertools import product
 
 LEXICON_PACKAGE = "vaderSentiment"
 STRONGER, WEAKER = 0.293, -0.293
@@ -66,8 +67,15 @@ def idioms(language: str) -> dict[tuple[str, ...], float]:
         tuple(shortened(word)[0] for word in written.split()): float(value)
         for value, listed in own_words()[1].items()
         for line in listed.strip().splitlines()
-        for written in (line, line.replace("n't", "nt"), line.replace("n't", " n't"))
+        for one in alternatives(line)
+        for written in (one, one.replace("n't", "nt"), one.replace("n't", " n't"))
     }
+
+
+def alternatives(line: str) -> list[str]:
+    """Return what a line of idioms stands for: "can't be (beat|beaten)" is two."""
+    parts = [part.split("|") for part in re.split(r"[()]", line)]
+    return [" ".join("".join(words).split()) for words in product(*parts)]
 
 
 def own_words() -> tuple[dict[str, str], dict[str, str]]:
