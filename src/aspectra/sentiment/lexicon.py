@@ -37,6 +37,22 @@ WEAKENING = frozenset((
 ))  # fmt: skip
 OPPOSING = frozenset(("but", "however"))
 """What follows them counts more than what stands before."""
+CONCEDING = frozenset(("although", "despite", "notwithstanding", "though"))
+"""What follows them, up to a comma, counts less than the rest."""
+ENDING = frozenset(("til", "till", "until"))
+"""Praise before them is over: "great until it broke"."""
+EXCEEDING = frozenset(("just", "merely", "only", "simply"))
+"""A negation before them does not turn round what follows: "not only good"."""
+TROUBLES = frozenset((
+    "bug", "bugs", "complaint", "complaints", "concern", "concerns", "defect", "defects", "delay", "delays",
+    "difficulties", "difficulty", "distortion", "drawback", "drawbacks", "error", "errors", "failure",
+    "failures", "fault", "faults", "flaw", "flaws", "glitch", "glitches", "gripe", "gripes", "hassle",
+    "hassles", "hiccup", "hiccups", "issue", "issues", "lag", "leak", "leaks", "problem", "problems",
+    "regret", "regrets", "trouble", "troubles",
+))  # fmt: skip
+"""Nouns of complaints: who denies them praises, and the negation may stand further away."""
+POINTING = frozenset(("his", "its", "my", "our", "that", "the", "their", "these", "this", "those", "your"))
+"""A trouble behind one of them is there: "they did not fix the problem" denies none."""
 REPEATED = re.compile(r"(\w)\1{2,}")
 
 

@@ -23,7 +23,7 @@ from aspectra.errors import ConfigError, RunError
 from aspectra.rundir import RunDir
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.lexicon import valences
-from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores, reached
+from aspectra.sentiment.rules import BITS, bounded, features, judge, lexicon_logits
 from aspectra.sentiment.words import WordReader
 from aspectra.text.tokens import Tokens, check_language, extract_forms
 
@@ -58,15 +58,16 @@ class SentimentModel:
     def logits(self, forms: Tokens) -> np.ndarray:
         """Return the logits of positive and negative, N×2, for what `extract_forms` found in N segments."""
         words = self.reader.read_forms(forms)
-        turned = reached(words)
-        scores = lexicon_scores(words, turned)
-        logits = lexicon_logits(scores)
+        verdict = judge(words)
+        logits = lexicon_logits(verdict.scores)
         if not len(self.used):
             return logits
-        found = features(words, scores, turned)
+        found = features(words, verdict)
         weights = self.table.take(found.ids, axis=0)
+        some = np.flatnonzero(found.counts != 1)
+        weights[some] *= found.counts[some, None]
         sums = [np.bincount(found.rows, column, found.n) for column in weights.T]
-        return np.asarray(logits + np.stack(sums, 1) + self.bias)
+        return bounded(logits + np.stack(sums, 1) + self.bias, verdict)
 
     def label(self, texts: pl.Series, reviews: np.ndarray | None = None) -> pl.DataFrame:
         """Return COLUMNS for segments; `reviews` tells which belong together, so each is read in context."""
