@@ -6,7 +6,7 @@ import pytest
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from aspectra.sentiment.lexicon import alternatives
-from aspectra.sentiment.rules import BITS, bounded, features, judge
+from aspectra.sentiment.rules import BITS, bounded, features, judge, longer
 from aspectra.sentiment.words import WordReader
 
 READER = WordReader("en")
@@ -211,6 +211,12 @@ def test_what_is_clear_is_turned_round_by_nothing_and_the_rest_is_left_alone() -
     made = bounded(against, verdict)
     assert made[0, 0] > made[0, 1]
     assert made[1:].tolist() == against[1:].tolist()
+
+
+def test_long_segments_are_less_often_neutral() -> None:
+    words = READER.read(pl.Series(["It is here.", "lid " * 12, "lid " * 32, "lid " * 90]))
+    short, long, longest, more = longer(words)
+    assert short == 0 < long < longest == more
 
 
 def test_words_before_but_and_idioms_that_say_nothing_count_less_as_features() -> None:

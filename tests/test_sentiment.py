@@ -35,6 +35,11 @@ def test_the_lexicon_answers_where_nothing_was_learnt() -> None:
     assert SentimentModel("de").notes()
 
 
+def test_a_mild_word_is_enough_where_the_lexicon_answers_alone() -> None:
+    alone = SentimentModel("en").label(pl.Series(["A decent cup.", "A heavy cup."]))
+    assert alone["sentiment"].to_list() == ["positive", "negative"]
+
+
 def test_what_is_learnt_does_not_override_a_denied_problem() -> None:
     def embed(texts: list[str]) -> np.ndarray:
         """Stand for an encoder that takes whoever speaks of problems for one who complains."""

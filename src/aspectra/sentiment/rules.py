@@ -200,6 +200,8 @@ def contrast(words: Words) -> np.ndarray:
     return counts
 
 
+SHORT, LONG, LONGER = 8, 32, 0.7
+"""Between so many words, longer segments are less often neutral, the third by e times."""
 LEXICON_SLOPE, LEXICON_NEUTRAL = 2.0, 1.0
 """How the lexicon's score s becomes logits: ±SLOPE · s − NEUTRAL."""
 
@@ -215,6 +217,12 @@ def bounded(logits: np.ndarray, verdict: Verdict) -> np.ndarray:
     lacking = np.where(verdict.clear != 0, least - verdict.clear * (logits[:, 0] - logits[:, 1]), 0.0)
     push = verdict.clear * np.maximum(lacking, 0.0) / 2
     return np.asarray(logits + np.stack([push, -push], 1))
+
+
+def longer(words: Words) -> np.ndarray:
+    """Return what is added to the logits of positive and negative, N: long segments are seldom neutral."""
+    lengths = words.total(np.flatnonzero(words.does & LETTERS))
+    return np.asarray(LONGER * np.log(np.clip(lengths, SHORT, LONG) / SHORT))
 
 
 def features(words: Words, verdict: Verdict) -> Features:
