@@ -195,6 +195,11 @@ def test_too_says_nothing_in_a_language_without_a_lexicon() -> None:
     assert judge(WordReader("de").read(pl.Series(["too loud"]))).scores.tolist() == [0]
 
 
+def test_until_counts_in_a_language_with_a_lexicon_only() -> None:
+    counts = [judge(WordReader(name).read(pl.Series(["bra till nu"]))).counts[0] for name in ("en", "de")]
+    assert counts[0] < counts[1] == 1
+
+
 def test_emoticons_judge_and_ratios_and_times_do_not() -> None:
     assert (scored("It works :D", "It works :)", "I <3 it") > 0).all()
     assert scored("It shows 4:3 and 16:9 at 10:30.", "Cost:<30").tolist() == [0, 0]
@@ -215,7 +220,7 @@ def test_what_is_clear_is_turned_round_by_nothing_and_the_rest_is_left_alone() -
 
 def test_long_segments_are_less_often_neutral() -> None:
     words = READER.read(pl.Series(["It is here.", "lid " * 12, "lid " * 32, "lid " * 90]))
-    short, long, longest, more = longer(words)
+    short, long, longest, more = longer(judge(words))
     assert short == 0 < long < longest == more
 
 

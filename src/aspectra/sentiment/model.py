@@ -70,7 +70,7 @@ class SentimentModel:
         weights[some] *= found.counts[some, None]
         sums = [np.bincount(found.rows, column, found.n) for column in weights.T]
         logits = bounded(logits + np.stack(sums, 1) + self.bias, verdict)
-        return np.asarray(logits + longer(words)[:, None])
+        return np.asarray(logits + longer(verdict)[:, None])
 
     def label(self, texts: pl.Series, reviews: np.ndarray | None = None) -> pl.DataFrame:
         """Return COLUMNS for segments; `reviews` tells which belong together, so each is read in context."""

@@ -1,8 +1,8 @@
 """What words say together: the lexicon's score of each segment, and the features that a model learns from.
 
-The score follows VADER's rules: capitals and words like "very" strengthen, negation up to three words before
-turns round, what follows "but" counts more, exclamation marks add. What is "too" anything is a complaint,
-and idioms judge in place of their words.
+The score follows VADER's rules: capitals and words like "very" strengthen, negation turns round, exclamation
+marks add. Ours: "too" anything is a complaint, idioms judge in place of their words, a denied trouble is
+praise, words before "but" and after "although" count half, praise before "until" is a complaint.
 All of it is numpy on flat arrays; few words have a valence, so only their places are looked at.
 """
 
@@ -97,6 +97,7 @@ class Verdict:
     clear: np.ndarray  # the sign of what idioms and denied troubles say if no word says the opposite, or 0, N
     turned: np.ndarray  # words behind a negation, T
     counts: np.ndarray  # how much each word counts, T
+    lengths: np.ndarray  # in words, N
 
 
 def judge(words: Words) -> Verdict:
@@ -118,7 +119,7 @@ def judge(words: Words) -> Verdict:
     total += np.sign(total) * emphasis(words)
     sure = found.idiom | (turned & (words.does & TROUBLE > 0))
     clear = clear_signs(words, places, strength, sure[places])
-    return Verdict(np.asarray(total / np.sqrt(total**2 + NORMAL)), clear, turned, counts)
+    return Verdict(np.asarray(total / np.sqrt(total**2 + NORMAL)), clear, turned, counts, letters)
 
 
 def emphasis(words: Words) -> np.ndarray:
@@ -191,17 +192,20 @@ def contrast(words: Words) -> np.ndarray:
     for here in following(words, np.flatnonzero(words.does & CONCEDES), CONCEDED_WORDS, ENDS):
         counts[here] = CONCEDED
     for bit, share in ((OPPOSES, BEFORE_BUT), (OVER, BEFORE_END)):
-        marks = np.flatnonzero(words.does & bit)
-        if len(marks):
-            last = np.full(words.n, -1)
-            last[words.segments[marks]] = marks  # of several in a segment the last stays
-            places = np.flatnonzero((last >= 0)[words.segments])
-            counts[places[places < last[words.segments[places]]]] = share
+        counts[before_last(words, np.flatnonzero(words.does & bit))] = share
     return counts
 
 
+def before_last(words: Words, marks: np.ndarray) -> np.ndarray:
+    """Return the places of the words that stand before the last of the marks of their segment."""
+    owners = words.segments[marks]
+    ends = marks[np.diff(owners, append=-1) != 0]
+    lengths = ends - np.searchsorted(words.segments, words.segments[ends])
+    return np.asarray(np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(lengths.sum()))
+
+
 SHORT, LONG, LONGER = 8, 32, 0.7
-"""Between so many words, longer segments are less often neutral, the third by e times."""
+"""From 8 to 32 words, the longer a segment, the less often it is neutral: a logit of 0.7 for each e times."""
 LEXICON_SLOPE, LEXICON_NEUTRAL = 2.0, 1.0
 """How the lexicon's score s becomes logits: ±SLOPE · s − NEUTRAL."""
 
@@ -219,10 +223,9 @@ def bounded(logits: np.ndarray, verdict: Verdict) -> np.ndarray:
     return np.asarray(logits + np.stack([push, -push], 1))
 
 
-def longer(words: Words) -> np.ndarray:
+def longer(verdict: Verdict) -> np.ndarray:
     """Return what is added to the logits of positive and negative, N: long segments are seldom neutral."""
-    lengths = words.total(np.flatnonzero(words.does & LETTERS))
-    return np.asarray(LONGER * np.log(np.clip(lengths, SHORT, LONG) / SHORT))
+    return np.asarray(LONGER * np.log(np.clip(verdict.lengths, SHORT, LONG) / SHORT))
 
 
 def features(words: Words, verdict: Verdict) -> Features:
@@ -230,22 +233,20 @@ def features(words: Words, verdict: Verdict) -> Features:
     kept = np.flatnonzero((words.does & (LETTERS | ENDS) != ENDS) | (words.marks > 0))  # commas say little
     rows, hashes, counts = words.segments[kept], words.hashes[kept], verdict.counts[kept]
     turned, scores = np.flatnonzero(verdict.turned[kept]), verdict.scores
-    two, three = np.flatnonzero(rows[1:] == rows[:-1]), np.flatnonzero(rows[2:] == rows[:-2])
+    two, three = rows[1:] == rows[:-1], rows[2:] == rows[:-2]
     pairs = (hashes[:-1] * SINGLE ^ (hashes[:-1] >> 15)) + hashes[1:]
     triples = pairs[:-1] * TURNED + hashes[2:]
     beyond = np.where(np.sign(STEPS) > 0, scores[:, None] > STEPS, scores[:, None] < STEPS)
     scored, steps = np.nonzero(beyond)  # a score of 0.5 is beyond 0.02, 0.2 and 0.4
-    places = np.concatenate([np.arange(len(rows)), turned, two, three])
-    ids = (
-        mixed(hashes, SINGLE), mixed(hashes[turned], TURNED), mixed(pairs[two], PAIR),
-        mixed(triples[three], TRIPLE), mixed(steps.astype(np.uint32) + 1, SCORE),
-    )  # fmt: skip
-    return Features(
-        np.concatenate([rows[places], scored]),
-        np.concatenate(ids),
-        np.concatenate([counts[places], np.ones(len(scored), np.float32)]),
-        words.n,
+    parts: tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...] = (
+        (rows, mixed(hashes, SINGLE), counts),
+        (rows[turned], mixed(hashes[turned], TURNED), counts[turned]),
+        (rows[:-1][two], mixed(pairs[two], PAIR), counts[:-1][two]),
+        (rows[:-2][three], mixed(triples[three], TRIPLE), counts[:-2][three]),
+        (scored, mixed(steps.astype(np.uint32) + 1, SCORE), np.ones(len(scored), np.float32)),
     )
+    owners, ids, shares = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Features(owners, ids, shares, words.n)
 
 
 def mixed(values: np.ndarray, kind: np.uint32) -> np.ndarray:

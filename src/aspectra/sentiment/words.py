@@ -151,8 +151,10 @@ def describe(
         word = word_in(word) or word
     lower = word.lower()
     does = NEGATES * (lower in NEGATORS or lower.endswith("n't")) + OPPOSES * (lower in OPPOSING)
-    does += CONCEDES * (lower in CONCEDING) + OVER * (lower in ENDING)
-    does += EXCEEDS * (lower in EXCEEDING) + TROUBLE * (lower in TROUBLES) + DEFINITE * (lower in POINTING)
+    if known:  # "till" is another word in Swedish
+        does += CONCEDES * (lower in CONCEDING) + OVER * (lower in ENDING)
+        does += EXCEEDS * (lower in EXCEEDING) + TROUBLE * (lower in TROUBLES)
+        does += DEFINITE * (lower in POINTING)
     letters = word[0].isalnum()
     does += ENDS * (not letters and known.get(lower, 0.0) == 0) + LETTERS * letters
     does += CAPITALS * (letters and len(word) > 1 and word.isupper())
