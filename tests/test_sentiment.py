@@ -35,6 +35,23 @@ def test_the_lexicon_answers_where_nothing_was_learnt() -> None:
     assert SentimentModel("de").notes()
 
 
+def test_a_mild_word_is_enough_where_the_lexicon_answers_alone() -> None:
+    alone = SentimentModel("en").label(pl.Series(["A decent cup.", "A heavy cup."]))
+    assert alone["sentiment"].to_list() == ["positive", "negative"]
+
+
+def test_what_is_learnt_does_not_override_a_denied_problem() -> None:
+    def embed(texts: list[str]) -> np.ndarray:
+        """Stand for an encoder that takes whoever speaks of problems for one who complains."""
+        known = dict(zip(*sentences(), strict=True))
+        return np.eye(3)[[int(known.get(text, "problem" not in text)) for text in texts]] + 0.01
+
+    texts = pl.Series(["I have had no problems.", "It has problems.", "It is here."] * 20)
+    made = train(texts, "en", None, embed(texts.to_list()), embed)
+    scores = made.label(pl.Series(["I have had no problems.", "It has problems."]))["sentiment_score"]
+    assert scores[0] > 0 > scores[1]
+
+
 def test_what_no_word_judges_is_no_complaint() -> None:
     told = pl.Series(["The cup stands here.", "It came in a box.", "We make tea with it."] * 40)
     scores = train(told, "en", np.arange(len(told)) // 6).label(told, np.arange(len(told)) // 6)

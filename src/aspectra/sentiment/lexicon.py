@@ -11,6 +11,7 @@ import re
 import tomllib
 from functools import lru_cache
 from importlib import resources
+from itertools import product
 
 LEXICON_PACKAGE = "vaderSentiment"
 STRONGER, WEAKER = 0.293, -0.293
@@ -36,6 +37,22 @@ WEAKENING = frozenset((
 ))  # fmt: skip
 OPPOSING = frozenset(("but", "however"))
 """What follows them counts more than what stands before."""
+CONCEDING = frozenset(("although", "despite", "notwithstanding", "though"))
+"""What follows them, up to a comma, counts less than the rest."""
+ENDING = frozenset(("til", "till", "until"))
+"""Praise before them is over: "great until it broke"."""
+EXCEEDING = frozenset(("just", "merely", "only", "simply"))
+"""A negation before them does not turn round what follows: "not only good"."""
+TROUBLES = frozenset((
+    "bug", "bugs", "complaint", "complaints", "concern", "concerns", "defect", "defects", "delay", "delays",
+    "difficulties", "difficulty", "distortion", "drawback", "drawbacks", "error", "errors", "failure",
+    "failures", "fault", "faults", "flaw", "flaws", "glitch", "glitches", "gripe", "gripes", "hassle",
+    "hassles", "hiccup", "hiccups", "issue", "issues", "lag", "leak", "leaks", "problem", "problems",
+    "regret", "regrets", "trouble", "troubles",
+))  # fmt: skip
+"""Nouns of complaints: who denies them praises, and the negation may stand further away."""
+POINTING = frozenset(("his", "its", "my", "our", "that", "the", "their", "these", "this", "those", "your"))
+"""A trouble behind one of them is there: "they did not fix the problem" denies none."""
 REPEATED = re.compile(r"(\w)\1{2,}")
 
 
@@ -66,8 +83,15 @@ def idioms(language: str) -> dict[tuple[str, ...], float]:
         tuple(shortened(word)[0] for word in written.split()): float(value)
         for value, listed in own_words()[1].items()
         for line in listed.strip().splitlines()
-        for written in (line, line.replace("n't", "nt"), line.replace("n't", " n't"))
+        for one in alternatives(line)
+        for written in (one, one.replace("n't", "nt"), one.replace("n't", " n't"))
     }
+
+
+def alternatives(line: str) -> list[str]:
+    """Return what a line of idioms stands for: "can't be (beat|beaten)" is two."""
+    parts = [part.split("|") for part in re.split(r"[()]", line)]
+    return [" ".join("".join(words).split()) for words in product(*parts)]
 
 
 def own_words() -> tuple[dict[str, str], dict[str, str]]:

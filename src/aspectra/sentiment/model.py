@@ -23,7 +23,7 @@ from aspectra.errors import ConfigError, RunError
 from aspectra.rundir import RunDir
 from aspectra.sentiment.learn import CLASSES, probabilities
 from aspectra.sentiment.lexicon import valences
-from aspectra.sentiment.rules import BITS, features, lexicon_logits, lexicon_scores, reached
+from aspectra.sentiment.rules import BITS, bounded, features, judge, lexicon_logits, longer
 from aspectra.sentiment.words import WordReader
 from aspectra.text.tokens import Tokens, check_language, extract_forms
 
@@ -33,6 +33,8 @@ MOST_BYTES = 64 * 2**BITS
 """That the arrays of a model may need; a small file can say that it holds far more."""
 CONTEXT, NEIGHBOURS = 1.2, 0.6
 """How much a segment leans towards what the other segments of its review say, and the two beside it."""
+LEXICON_ALONE = 0.8
+"""Added to both logits where the lexicon answers alone: from a score of 0.1 on it praises."""
 COLUMNS = ("sentiment", "sentiment_score", "sentiment_confidence")
 
 
@@ -58,15 +60,17 @@ class SentimentModel:
     def logits(self, forms: Tokens) -> np.ndarray:
         """Return the logits of positive and negative, N×2, for what `extract_forms` found in N segments."""
         words = self.reader.read_forms(forms)
-        turned = reached(words)
-        scores = lexicon_scores(words, turned)
-        logits = lexicon_logits(scores)
+        verdict = judge(words)
+        logits = lexicon_logits(verdict.scores)
         if not len(self.used):
-            return logits
-        found = features(words, scores, turned)
+            return logits + LEXICON_ALONE
+        found = features(words, verdict)
         weights = self.table.take(found.ids, axis=0)
+        some = np.flatnonzero(found.counts != 1)
+        weights[some] *= found.counts[some, None]
         sums = [np.bincount(found.rows, column, found.n) for column in weights.T]
-        return np.asarray(logits + np.stack(sums, 1) + self.bias)
+        logits = bounded(logits + np.stack(sums, 1) + self.bias, verdict)
+        return np.asarray(logits + longer(verdict)[:, None])
 
     def label(self, texts: pl.Series, reviews: np.ndarray | None = None) -> pl.DataFrame:
         """Return COLUMNS for segments; `reviews` tells which belong together, so each is read in context."""

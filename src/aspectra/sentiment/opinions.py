@@ -19,7 +19,7 @@ import polars as pl
 
 from aspectra.sentiment.learn import ALONE_PRIOR, CLASSES, PRIOR, Rated, Taught, learn, matrix, probabilities
 from aspectra.sentiment.model import SentimentModel, in_context
-from aspectra.sentiment.rules import features, lexicon_logits, lexicon_scores
+from aspectra.sentiment.rules import Verdict, bounded, features, judge, lexicon_logits
 from aspectra.sentiment.words import WordReader
 
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -88,12 +88,13 @@ def unit(rows: np.ndarray) -> np.ndarray:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
-def joined(lexicon: np.ndarray, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:
-    """Multiply the opinions, and let each segment lean towards its review; lexicon logits in, N×3 out."""
-    logits = lexicon
+def joined(lexicon: Verdict, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:
+    """Multiply the opinions, and let each segment lean towards its review: targets, N×3."""
+    logits = lexicon_logits(lexicon.scores)
     if encoder is not None:
         odds = np.log(np.maximum(encoder, 1e-6))
         logits = logits + ENCODER_POWER * (odds[:, [2, 0]] - odds[:, [1]]) + np.array([-HABIT / 2, HABIT / 2])
+    logits = bounded(logits, lexicon)
     return probabilities(logits if reviews is None else in_context(logits, reviews))
 
 
@@ -134,8 +135,8 @@ def train(
 def seen(reader: WordReader, texts: pl.Series) -> tuple[Any, np.ndarray]:
     """Return the features of segments, and the logits of the lexicon."""
     words = reader.read(texts)
-    scores = lexicon_scores(words)
-    return matrix(features(words, scores)), lexicon_logits(scores)
+    verdict = judge(words)
+    return matrix(features(words, verdict)), lexicon_logits(verdict.scores)
 
 
 def taught(
@@ -145,8 +146,10 @@ def taught(
     encoder: np.ndarray | None,
     weight: float,
 ) -> Taught:
-    found, start = seen(reader, texts)
-    return Taught(found, start, joined(start, encoder, reviews), np.full(len(texts), weight))
+    words = reader.read(texts)
+    verdict = judge(words)
+    targets, start = joined(verdict, encoder, reviews), lexicon_logits(verdict.scores)
+    return Taught(matrix(features(words, verdict)), start, targets, np.full(len(texts), weight))
 
 
 def lighter_where_silent(segments: Taught) -> Taught:

@@ -21,7 +21,7 @@ from aspectra.errors import InputError, RunError
 from aspectra.rundir import RunDir
 from aspectra.sampling import Reservoir, keys
 from aspectra.sentiment.model import AGAIN, SentimentModel
-from aspectra.sentiment.rules import lexicon_scores
+from aspectra.sentiment.rules import judge
 from aspectra.sentiment.words import WordReader
 from aspectra.text import memory
 from aspectra.text.ratings import TITLE_NAMES, Ratings, find_rating_column, read_ratings, with_usual_name
@@ -258,7 +258,7 @@ def why_unused(ratings: Ratings, frame: pl.DataFrame, language: str, named: bool
 
 def agreement(frame: pl.DataFrame, language: str) -> float | None:
     """Return the correlation of the lexicon's scores and the ratings; None if there is too little to tell."""
-    scores = lexicon_scores(WordReader(language).read(frame["text"]))
+    scores = judge(WordReader(language).read(frame["text"])).scores
     ratings = frame["rating"].to_numpy()
     if len(frame) < LEAST_TO_COMPARE or scores.std() == 0 or ratings.std() == 0:
         return None

@@ -13,13 +13,28 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from aspectra.sentiment.lexicon import NEGATORS, OPPOSING, boost, idioms, shortened, valence, valences
+from aspectra.sentiment.lexicon import (
+    CONCEDING,
+    ENDING,
+    EXCEEDING,
+    NEGATORS,
+    OPPOSING,
+    POINTING,
+    TROUBLES,
+    boost,
+    idioms,
+    shortened,
+    valence,
+    valences,
+)
 from aspectra.text.tokens import STOP_WORDS, Tokens, extract_forms, remembered, word_in
 
 NEGATES, OPPOSES, ENDS, CAPITALS, LETTERS, TOO, AFTER_TOO, STARTS = (2**bit for bit in range(8))
 """What a word does, as bits: turn round what follows, outweigh what stands before, end a phrase; its form;
 whether it is "too", and whether it is a complaint after "too", as loud is, and bright; whether an idiom
 starts with it."""
+CONCEDES, OVER, EXCEEDS, TROUBLE, DEFINITE = (2**bit for bit in range(8, 13))
+"""More bits: whether it is of CONCEDING, ENDING, EXCEEDING, TROUBLES or POINTING."""
 GOOD = 1.5
 """From this valence on a word is praise after "too" as well: "too good"."""
 
@@ -30,17 +45,19 @@ class Idioms:
 
     keys: np.ndarray  # uint64, as `together` makes them
     values: np.ndarray
+    pairs: np.ndarray  # keys of their first two words, which rise
     lengths: tuple[int, ...]  # that idioms have, the longest first
     first: frozenset[str]
 
     @classmethod
     def of(cls, language: str) -> Idioms:
         known = idioms(language)
-        keys = [int(together([np.array([hashed(word)], np.uint64) for word in words])[0]) for words in known]
-        order = np.argsort(np.array(keys, np.uint64))
+        keys, pairs = (np.array([key_of(words[:most]) for words in known], np.uint64) for most in (None, 2))
+        order = np.argsort(keys)
         return cls(
-            np.array(keys, np.uint64)[order],
+            keys[order],
             np.array(list(known.values()), np.float32)[order],
+            np.unique(pairs),
             tuple(sorted({len(words) for words in known}, reverse=True)),
             frozenset(words[0] for words in known),
         )
@@ -52,6 +69,16 @@ def together(hashes: Sequence[np.ndarray]) -> np.ndarray:
     for one in hashes:
         key = key * np.uint64(1_000_003) + one.astype(np.uint64)
     return key
+
+
+def key_of(words: Sequence[str]) -> int:
+    return int(together([np.array([hashed(word)], np.uint64) for word in words])[0])
+
+
+def found_in(keys: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which keys are among the known ones, which rise, and where there."""
+    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return known[at] == keys, at
 
 
 def hashed(form: str) -> int:
@@ -110,7 +137,7 @@ class WordReader:
             if word not in facts:
                 facts[word] = describe(word, known, self.idioms.first)
         rows = [facts[word] for word in kinds] or [(0.0, 0.0, 0, 0, 0)]
-        types = (np.float32, np.float32, np.uint8, np.uint32, np.int32)
+        types = (np.float32, np.float32, np.uint16, np.uint32, np.int32)
         return tuple(
             np.array(column, kind) for column, kind in zip(zip(*rows, strict=True), types, strict=True)
         )
@@ -124,6 +151,10 @@ def describe(
         word = word_in(word) or word
     lower = word.lower()
     does = NEGATES * (lower in NEGATORS or lower.endswith("n't")) + OPPOSES * (lower in OPPOSING)
+    if known:  # "till" is another word in Swedish
+        does += CONCEDES * (lower in CONCEDING) + OVER * (lower in ENDING)
+        does += EXCEEDS * (lower in EXCEEDING) + TROUBLE * (lower in TROUBLES)
+        does += DEFINITE * (lower in POINTING)
     letters = word[0].isalnum()
     does += ENDS * (not letters and known.get(lower, 0.0) == 0) + LETTERS * letters
     does += CAPITALS * (letters and len(word) > 1 and word.isupper())
