@@ -77,14 +77,16 @@ class NamesSample:
         return self.reader.vocabulary.encode(pl.Series(self.texts, dtype=pl.String))
 
     def evidence(self, aspect: Aspect) -> AspectEvidence:
-        """Read what is said of an aspect, and which segments have one of its words: given, or known."""
+        """Read what is said of an aspect, and which segments have one of its words: given, or known.
+
+        Known words tell which segments mention it; given ones may be any ("great"), and do if none is known.
+        """
         known, read = self.reader.known(aspect.name), self.reader.aspect(aspect)
+        telling = known.words or aspect.words
+        has_word = self.having([*aspect.words, *known.words]) if telling else None
+        mentioned = self.having(telling) > 0 if telling else self.near(aspect.name)
         alone = self.evidence(Aspect(aspect.name)) if read.told and known.words else None
-        words = (*aspect.words, *known.words)
-        if not words:
-            return replace(read, mentioned=self.near(aspect.name))
-        has_word = self.having(words)
-        return replace(read, has_word=has_word, mentioned=has_word > 0, by_name=alone)
+        return replace(read, has_word=has_word, mentioned=mentioned, by_name=alone)
 
     def near(self, name: str) -> np.ndarray:
         """Tell which segments are near to a name, as those of an aspect are: by the encoder, or its words."""
