@@ -31,6 +31,8 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters, but for the ends of lines and tabs, and those that turn the direction of text."""
 NARROWEST, WIDTH = 20, 80
 """A terminal that says to have fewer columns is not believed; it is taken for one of WIDTH."""
+LEADING = 5
+"""So many of a topic's keywords may be an example of an aspect's name."""
 Run = Annotated[Path, typer.Argument(help="The run's folder, as given to aspectra fit --run.")]
 Inputs = Annotated[
     list[str],
@@ -200,12 +202,17 @@ def label_command(run: Path, output: str = "labelled.csv") -> str:
 
 
 def example_names(detector: AspectDetector) -> str:
-    """Return names for --aspects to begin with: words of the reviews' largest groups of topics."""
+    """Return names for --aspects to begin with: keywords of large topics that often name an aspect."""
+    from aspectra.topicmap.library import known_names
     from aspectra.topicmap.suggest import propose_aspects
 
     fitted = detector.fitted_
+    known = set(known_names(fitted.vocabulary.language))
+    topics = sorted(fitted.topics.items, key=lambda item: -item.share)
+    words = [word.title() for item in topics for word in item.keywords[:LEADING] if word in known]
     proposed = propose_aspects(fitted.topics, fitted.teacher.topics, fitted.vocabulary, fitted.vectors)
-    return ",".join(name for name, _ in proposed[:3]) or "Price,Quality"
+    names = dict.fromkeys([*words, *(name for name, _ in proposed)])
+    return ",".join(list(names)[:3]) or "Price,Quality"
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
