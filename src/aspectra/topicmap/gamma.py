@@ -150,7 +150,7 @@ def not_review_note(count: int) -> tuple[str, ...]:
 
 def count_unreadable(texts: pl.Series, known_words: pl.Series) -> int:
     """Count the segments of whose words fewer than one in KNOWN_FROM is known; stop words never are."""
-    words = texts.str.count_matches(r"\w+").clip(1)
+    words = texts.str.count_matches(" ", literal=True) + 1  # about: a pattern would be slower
     return int((KNOWN_FROM * known_words < words).sum())
 
 
