@@ -59,7 +59,7 @@ UNUSABLE: dict[str, tuple[str, bytes, str]] = {
     "nul bytes": ("x.csv", b"text\nfine\nno\0t\n", "has a NUL byte in line 3: not plain text."),
     "a cut gzip": (
         "x.csv.gz",
-        gzip.compress(b"text\n" + b"fine\n" * 999)[:-20],
+        gzip.compress(b"text\n" + b"fine\n" * 999, mtime=0)[:-20],
         "not a complete gzip file (",
     ),
     "emoji only": ("x.txt", "👍👍\n❤️\n".encode() * 50, "have 0 words that occur 3 times or more"),

@@ -54,6 +54,18 @@ def test_padding_and_batch_order_change_nothing(encoder: Encoder) -> None:
     assert torch.allclose(alone, together, atol=1e-5)
 
 
+def test_a_text_has_the_mean_states_of_the_last_layer_and_of_one_below(encoder: Encoder) -> None:
+    pieces, found = encoder.tokenise(TEXTS), encoder.states(TEXTS)
+    for row in range(len(TEXTS)):
+        ids, mask = encoder.padded(pieces, np.array([row]))
+        with torch.inference_mode():
+            read = encoder.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        below = read.hidden_states[round(2 / 3 * encoder.model.config.num_hidden_layers)]
+        for layer, hidden in enumerate((read.last_hidden_state, below)):
+            np.testing.assert_allclose(found[row, layer], hidden[0].mean(0), atol=1e-5)
+    np.testing.assert_array_equal(encoder.means(TEXTS), found[:, 0])
+
+
 def test_batches_hold_every_row_once_with_like_lengths_together(encoder: Encoder) -> None:
     pieces = encoder.tokenise(TEXTS)
     rows = np.concatenate([rows for rows, _, _ in encoder.batches(pieces, 2)])

@@ -137,7 +137,7 @@ def test_without_an_encoder_there_is_nothing_to_export(model: StudentLabeller, t
 
 def test_words_and_topics_say_nothing_of_a_segment_without_known_words(model: StudentLabeller) -> None:
     head = model.student.head
-    state = torch.ones(1, len(head.origin))
+    state = torch.ones(1, *head.origin.shape)
     nothing = torch.zeros(1, len(head.usual_words)), torch.full((1, len(head.usual_beta)), 0.1)
     with torch.inference_mode():
         answer = head(*nothing, state)

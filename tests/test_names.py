@@ -42,7 +42,7 @@ def plant(seed: int = 0, encoder: bool = True) -> tuple[Features, np.ndarray]:
     beta = random.dirichlet(np.full(N_TOPICS, 0.3), N)
     beta[np.arange(N), 2 * truth + random.integers(0, 2, N)] += 1
     beta /= beta.sum(1, keepdims=True)
-    other = DIRECTIONS[truth] + 0.5 * random.normal(size=(N, SIZE))
+    other = DIRECTIONS[truth][:, None] + 0.5 * random.normal(size=(N, 2, SIZE))
     return Features(near, beta, other if encoder else None), truth
 
 
@@ -225,13 +225,13 @@ def test_a_model_unfolds_to_the_features() -> None:
     places = space(segments)
     model = fit_gaussians(places, np.eye(3)[truth])
     flat = space.unfold(model)
-    direct = np.hstack([normalised(normalised(segments.encoder) - space.origin), segments.words])
-    direct = np.hstack([direct, np.sqrt(segments.beta)])
+    states = normalised(normalised(segments.encoder) - space.origin) / np.sqrt(2)
+    direct = np.hstack([states.reshape(N, -1), segments.words, np.sqrt(segments.beta)])
     np.testing.assert_allclose(flat(direct), model(places), atol=1e-9)
 
 
 def normalised(rows: Any) -> np.ndarray:
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True))
 
 
 def test_gaussians_find_the_means_and_the_shares() -> None:

@@ -63,7 +63,7 @@ def test_what_the_encoder_makes_of_texts_is_kept_in_the_run(
     (kept,) = (tmp_path / "run" / rundir.FEATURES).glob("*.npy")
     np.save(kept, 2 * first)
     np.testing.assert_array_equal(fitted.encoded(encoder, texts), 2 * first)  # not encoded again
-    np.testing.assert_array_equal(fitted.encoded(encoder, texts[:1]), encoder.means(texts[:1]))
+    np.testing.assert_array_equal(fitted.encoded(encoder, texts[:1]), encoder.states(texts[:1]))
 
 
 def test_a_misspelt_name_is_asked_about(words: NamesSample) -> None:
@@ -158,14 +158,14 @@ def seen_by_an_encoder(words: NamesSample, cosine: float) -> NamesSample:
     """Return a sample whose encoder finds every third segment near to words, and this near to far things."""
     near, other = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
     far = np.array([cosine, np.sqrt(1 - cosine**2), 0])
-    states = np.stack([near if row % 3 == 0 else -near / 2 for row in range(len(words.texts))])
+    states = np.stack([[near if row % 3 == 0 else -near / 2] * 2 for row in range(len(words.texts))])
 
     def embed(texts: Sequence[str]) -> np.ndarray:
         """Templates point one way; what they speak of, another."""
         things = [far if re.search("submarine|parking|periscope", text) else near for text in texts]
         neutral = set(neutral_texts())
         pairs = zip(texts, things, strict=True)
-        return np.stack([other if text in neutral else thing + other for text, thing in pairs])
+        return np.stack([[other if text in neutral else thing + other] * 2 for text, thing in pairs])
 
     features = replace(words.features, encoder=states)
     return NamesSample(replace(words.reader, embed=embed), words.texts, features, lambda word: True)

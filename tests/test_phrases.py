@@ -9,6 +9,7 @@ import pytest
 
 from aspectra.student.phrases import LEANING_PRIOR, LENGTH, LONGEST, Phrases, frequent, learn_phrases, regress
 from aspectra.text.tokens import extract
+from aspectra.topicmap.gaussians import turned
 
 WORDS = ("not", "good", "very", "sound")
 
@@ -57,7 +58,7 @@ def test_reviews_without_a_pair_are_no_problem() -> None:
     states = np.eye(4, dtype=np.float32)[[0, 1, 0, 1]]
     texts = ["loud", "sweet", "loud", "sweet"]
     learnt, components = learn_phrases(
-        pl.Series(texts), texts, states, lambda words: np.ones((len(words), 4))
+        pl.Series(texts), texts, states, lambda words: np.ones((len(words), 2, 4))
     )
     close = learnt.read(*learnt.find(extract(pl.Series(["loud", "sweet"]))))[0] @ components.T
     assert close.argmax(1).tolist() == [0, 1]
@@ -67,13 +68,12 @@ def test_a_pair_that_means_something_else_than_its_words_is_learnt() -> None:
     rng = np.random.default_rng(1)
     nouns = [f"noun{letter}" for letter in "abcdefgh"]
     texts = [f"{first} {second}" for first in nouns for second in nouns for _ in range(2)]
-    meaning = {text: rng.normal(size=16) for text in (*nouns, *texts)}
+    meaning = {text: rng.normal(size=(2, 16)) for text in (*nouns, *texts)}
 
     def embed(wanted: list[str]) -> np.ndarray:
         return np.stack([meaning[text] for text in wanted])
 
-    states = embed(texts)
-    states /= np.linalg.norm(states, axis=1, keepdims=True)
+    states = turned(embed(texts), np.zeros((2, 16)))
     learnt, components = learn_phrases(pl.Series(texts), texts, states, embed)
     found = learnt.read(*learnt.find(extract(pl.Series(texts))))[0] @ components.T
     assert (found * states).sum(1).mean() > 0.9 * LENGTH

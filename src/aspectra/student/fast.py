@@ -1,6 +1,6 @@
 """The fast student: nearly what the student answers, at the teacher's speed and without torch.
 
-Vectors of words and pairs (phrases.py) stand for the encoder's mean state of a segment. From there on it is
+Vectors of words and pairs (phrases.py) stand for the encoder's mean states of a segment. From there on it is
 the student: its linear models, the mean word vector and √β; and its words and pairs lean to aspects. Without
 an encoder there is nothing to imitate, and both answer the same. It is one file in the student's folder.
 """

@@ -1,13 +1,14 @@
-"""The linear student: an encoder's mean state, the mean word vector and √β → linear models → probabilities.
+"""The linear student: an encoder's mean states, the mean word vector and √β → linear models → probabilities.
 
 It is what learning from names (topicmap/names.py) finds, unfolded to one matrix per model and one of what
 topics say, so that torch and ONNX compute the same. The encoder is frozen and may be missing: then words and
 topics answer alone.
-Shapes: B segments, De the encoder's width, D word vectors, K topics, F = De + D + K features, A aspects.
+Shapes: B segments, De the encoder's width, D word vectors, K topics, F = 2·De + D + K features, A aspects.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ class LinearHead(nn.Module):
     """Two linear models, is it General and which aspect if not, and what labels add."""
 
     kept: Tensor  # which columns are answered
-    origin: Tensor  # De, only with an encoder
+    origin: Tensor  # 2×De, only with an encoder
     general: Tensor  # F×A
     general_bias: Tensor
     specific: Tensor  # F×(A − 1)
@@ -91,7 +92,7 @@ class LinearHead(nn.Module):
         return cls({name: one.float() if one.is_floating_point() else one for name, one in tensors.items()})
 
     def forward(self, words: Tensor, beta: Tensor, encoder: Tensor | None = None) -> Tensor:
-        """Return probabilities, B×A, for mean word vectors (B×D), β (B×K) and mean states (B×De)."""
+        """Return probabilities, B×A, for mean word vectors (B×D), β (B×K) and mean states (B×2×De)."""
         if self.filling:
             known = words.abs().sum(1, keepdim=True) > 0  # B×1
             words, beta = (
@@ -100,7 +101,7 @@ class LinearHead(nn.Module):
             )
         flat = torch.cat([words, beta.sqrt()], 1)  # B×(D + K)
         if self.encoded and encoder is not None:
-            flat = torch.cat([normalize(normalize(encoder) - self.origin), flat], 1)  # B×F
+            flat = torch.cat([self.turned(encoder), flat], 1)  # B×F
         share = torch.softmax(flat @ self.general + self.general_bias, 1)  # B×A
         aspect = torch.softmax(flat @ self.specific + self.specific_bias, 1)  # B×(A − 1)
         answer = torch.cat([share[:, :-1].sum(1, keepdim=True) * aspect, share[:, -1:]], 1)  # B×A
@@ -121,6 +122,11 @@ class LinearHead(nn.Module):
             kept = torch.where(best, self.lead * kept, kept)
         return kept / kept.sum(1, keepdim=True).clamp(min=1e-30)
 
+    def turned(self, encoder: Tensor) -> Tensor:
+        """Return what the models see of mean states (B×2×De), as gaussians.turned does."""
+        parts = normalize(normalize(encoder, dim=-1) - self.origin, dim=-1)  # B×2×De
+        return parts.flatten(1) / math.sqrt(len(self.origin))
+
 
 @dataclass
 class LinearStudent:
@@ -138,7 +144,7 @@ class LinearStudent:
 
     def answer(self, texts: Sequence[str], words: Ragged, beta: np.ndarray) -> np.ndarray:
         """Return N×A for segments whose known words and β (NaN without known words) are there already."""
-        encoded = self.encoder.means(texts) if self.encoder else None
+        encoded = self.encoder.states(texts) if self.encoder else None
         longest = self.fitted.config.max_tokens
         seen = segment_features(words, self.fitted.vectors.matrix, beta, encoded, longest)
         inputs = [seen.words, seen.beta, *([] if seen.encoder is None else [seen.encoder])]

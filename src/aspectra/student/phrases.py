@@ -1,4 +1,4 @@
-"""Words and pairs of neighbours with vectors, whose sum stands for an encoder's mean state of a segment.
+"""Words and pairs of neighbours with vectors, whose sum stands for an encoder's mean states of a segment.
 
 The encoder reads each frequent word and each frequent pair once, alone. A pair's vector is what it means
 beyond its two words ("not good", "picture quality"). Two regressions on segments that the encoder has read
@@ -17,6 +17,7 @@ import polars as pl
 
 from aspectra.corpus import Ragged
 from aspectra.text.tokens import Tokens, extract
+from aspectra.topicmap.gaussians import turned
 from aspectra.topicmap.reader import mean_vectors
 
 if TYPE_CHECKING:
@@ -184,7 +185,8 @@ def meanings_of(known: Phrases, embed: Callable[[Sequence[str]], np.ndarray]) ->
     """Return (V + P)×De: what the encoder makes of each word, and of each pair beyond its two words."""
     first, second = np.divmod(known.pairs, max(1, len(known.types)))
     pairs = [f"{known.types[a]} {known.types[b]}" for a, b in zip(first, second, strict=True)]
-    read = embed([*known.types, *pairs])
+    states = embed([*known.types, *pairs])
+    read = turned(states, np.zeros(states.shape[1:], states.dtype))
     alone, together = read[: len(known.types)], read[len(known.types) :]
     if not len(together):
         return alone

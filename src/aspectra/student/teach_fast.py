@@ -19,7 +19,7 @@ from aspectra.student.fast import FastStudent, answer, before_labels, fill, lear
 from aspectra.student.linear import LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.calibrate import temperature_for
-from aspectra.topicmap.gaussians import Features, Lessons, Space, learn_correction, normalise, unit
+from aspectra.topicmap.gaussians import Features, Lessons, Space, learn_correction, normalise, turned
 from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.reader import Embed
 
@@ -57,7 +57,7 @@ def teach_fast(
     seen = flat_features(fill(features, head), origin)
     reviews = fitted.corpus.segments.filter(~pl.col("junk"))["text"]
     rest = partial(embed, progress=part_of(progress, SHORT_SHARE, 1 - SHORT_SHARE))
-    phrases, components = learn_phrases(reviews, texts, seen[:, : len(origin)], rest)
+    phrases, components = learn_phrases(reviews, texts, seen[:, : origin.size], rest)
     answers = learnt_answer(seen, head)
     phrases = phrases.leaning(texts, answers)
     sure = float(answer(seen, np.zeros((len(seen), 0)), head).max(1).mean())
@@ -80,7 +80,7 @@ def with_short(student: LinearStudent, sample: NamesSample, embed: Embed) -> tup
 
 def flat_features(features: Features, origin: np.ndarray) -> np.ndarray:
     """Return what a student's models see of segments, N×F."""
-    states = unit(unit(np.asarray(features.encoder)) - origin)
+    states = turned(np.asarray(features.encoder), origin)
     return np.hstack([states, features.words, np.sqrt(features.beta)])
 
 

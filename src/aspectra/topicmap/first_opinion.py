@@ -94,8 +94,9 @@ def one_opinion(
     score = WORD_WEIGHT * one_scale(word_view(segments, aspects))
     like_general = nearest(segments.words, general.words)
     if segments.encoder is not None and general.texts is not None and general.neutral is not None:
-        score += one_scale(encoder_view(segments.encoder, aspects, general.texts, general.neutral))
-        like_general = nearest(unit(segments.encoder), unit(general.texts))
+        meant = segments.encoder[:, 0]  # meanings are compared by the last layer alone
+        score += one_scale(encoder_view(meant, aspects, general.texts, general.neutral))
+        like_general = nearest(unit(meant), unit(general.texts))
     score = one_scale(score)
     like_general = one_scale(like_general[:, None])[:, 0]
     level = np.quantile(score.max(1) - like_general, 1 - (share or specific_share(aspects)))

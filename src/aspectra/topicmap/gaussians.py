@@ -1,6 +1,6 @@
 """Linear models of aspects over features of segments: where they work, how they are fitted. Pure numpy.
 
-Features of a segment are its encoder's mean state, its mean word vector and √β. Gaussians with one shared
+Features of a segment are its encoder's mean states, its mean word vector and √β. Gaussians with one shared
 covariance are linear, so soft targets need no iterations. What labels add is a penalised linear correction.
 """
 
@@ -32,7 +32,7 @@ LEAST = 1e-4
 
 @dataclass(frozen=True)
 class Features:
-    """N segments: mean word vectors (N×D), β (N×K) and, if there is an encoder, its mean states (N×De)."""
+    """N segments: mean word vectors (N×D), β (N×K) and, if there is an encoder, its mean states (N×2×De)."""
 
     words: np.ndarray
     beta: np.ndarray
@@ -223,7 +223,13 @@ def stack(segments: Features, origin: np.ndarray | None) -> list[np.ndarray]:
     blocks = [segments.words.astype(np.float64), np.sqrt(segments.beta, dtype=np.float64)]
     if origin is None or segments.encoder is None:
         return blocks
-    return [unit(unit(segments.encoder.astype(np.float64)) - origin), *blocks]
+    return [turned(segments.encoder.astype(np.float64), origin), *blocks]
+
+
+def turned(states: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """Return states (N×2×De) without what all segments share (2×De), each layer of one length, as N×2·De."""
+    parts = unit(unit(states) - origin) / len(origin) ** 0.5
+    return np.asarray(parts.reshape(len(states), origin.size))
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

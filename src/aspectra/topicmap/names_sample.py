@@ -111,7 +111,7 @@ class NamesSample:
     @cached_property
     def centred(self) -> np.ndarray:
         """Segments as the encoder sees them, without what all share, unit length, N×De."""
-        vectors = unit(np.asarray(self.features.encoder))
+        vectors = unit(np.asarray(self.features.encoder)[:, 0])
         return unit(vectors - vectors.mean(0))
 
     def cosines(self, names: Sequence[str]) -> np.ndarray:
@@ -135,7 +135,7 @@ class NamesSample:
 
     def embedded(self, words: Sequence[str]) -> np.ndarray:
         """Return words as the encoder sees them, unit length, n×D; each is encoded once."""
-        return unit(self.read(words))
+        return unit(self.read(words)[:, 0])
 
 
 def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> np.ndarray:
@@ -164,16 +164,16 @@ def short_rows(corpus: Corpus, min_tokens: int, seed: int, n: int) -> np.ndarray
 
 
 def read_sample(
-    reader: Reader, texts: Sequence[str], encoder: Encoder | None, means: np.ndarray | None
+    reader: Reader, texts: Sequence[str], encoder: Encoder | None, states: np.ndarray | None
 ) -> NamesSample:
-    """Read segments, of which the encoder's means are known; without an encoder, by words alone."""
+    """Read segments, of which the encoder's states are known; without an encoder, by words alone."""
     if encoder is None:
         return NamesSample(reader, texts, reader.features(texts))
     special = len(encoder.tokenise([""]).ids)
     return NamesSample(
         reader,
         texts,
-        reader.features(texts, means),
+        reader.features(texts, states),
         lambda word: is_known(word, len(encoder.tokenise([word]).ids) - special),
     )
 

@@ -1,7 +1,7 @@
 """What segments and aspects look like to the learner of names.py: texts in, arrays out.
 
-A `Reader` sees a segment in up to three ways: the encoder's mean state, the mean of its word vectors, and its
-topic probabilities. Without an encoder the words alone are compared.
+A `Reader` sees a segment in up to three ways: the encoder's mean states, the mean of its word vectors, and
+its topic probabilities. Without an encoder the words alone are compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aspectra.topicmap.library import look_up
 from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
 
 Embed = Callable[..., np.ndarray]
-"""Texts, and `progress` if need be → N×D, the encoder's mean states."""
+"""Texts, and `progress` if need be → N×2×De, the encoder's mean states."""
 FEW = 10_000
 """Fewer words are added without scipy: to import it takes longer than to label a hundred reviews."""
 
@@ -69,7 +69,7 @@ class Reader:
         texts = [text for phrase in (aspect.name, *aspect.words) for text in name_texts(phrase)]
         texts += [text for text in (aspect.about, *aspect.examples) if text]
         examples = [*aspect.examples, *self.known(aspect.name).examples]
-        read = self.embed([*texts, *examples]) if self.embed else None
+        read = self.embed([*texts, *examples])[:, 0] if self.embed else None
         return AspectEvidence(
             aspect.name,
             None if read is None else read[: len(texts)],
@@ -90,7 +90,7 @@ class Reader:
         means = mean_vectors(tokens, self.vectors)[tokens.lengths > 0]
         if self.embed is None:
             return GeneralEvidence(None, means, None)
-        return GeneralEvidence(self.embed(sentences), means, self.embed(neutral_texts()))
+        return GeneralEvidence(self.embed(sentences)[:, 0], means, self.embed(neutral_texts())[:, 0])
 
     def word_vectors(self, phrases: Sequence[str]) -> list[np.ndarray]:
         """Return the vectors of the known words of each phrase, n×D; "Size/Fit" is two words."""

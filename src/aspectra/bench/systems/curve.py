@@ -123,7 +123,7 @@ def alone(task: Task, model: NamesModel, rows: np.ndarray) -> Any:
 
     def states(texts: Sequence[str]) -> np.ndarray:
         found = model.features(texts)
-        return found.words if found.encoder is None else found.encoder
+        return found.words if found.encoder is None else found.encoder[:, 0]
 
     gold = gold_matrix(task.dev.aspects, task.aspects)
     classifier = logistic(states(task.dev.texts)[rows], gold[rows])

@@ -17,7 +17,7 @@ import numpy as np
 from aspectra import rundir
 from aspectra.bench.protocol import DEV_MAP, LABELS, NAMES, SEED_WORDS, Frozen, Task
 from aspectra.config import GENERAL, StudentConfig
-from aspectra.encoder.features import compute_means
+from aspectra.encoder.features import compute_states
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.fitting import Fitted
 from aspectra.progress import StageProgress
@@ -44,9 +44,9 @@ class KeptEncoder(Encoder):
         parts = {spec.name: getattr(load_once(name), spec.name) for spec in fields(Encoder)}
         return cls(**parts, folder=task.encoded / rundir.FEATURES)
 
-    def means(self, texts: Sequence[str], progress: StageProgress = lambda done: None) -> np.ndarray:
+    def states(self, texts: Sequence[str], progress: StageProgress = lambda done: None) -> np.ndarray:
         plain = Encoder(**{spec.name: getattr(self, spec.name) for spec in fields(Encoder)})
-        return compute_means(plain, list(texts), self.folder, progress)
+        return compute_states(plain, list(texts), self.folder, progress)
 
 
 @cache
