@@ -27,7 +27,7 @@ from aspectra.bench.sets import find_set, prepare_folders
 from aspectra.bench.systems.names import KeptEncoder as TaskEncoder
 from aspectra.bench.systems.names import one_draw
 from aspectra.config import GENERAL, StudentConfig
-from aspectra.encoder.pretrained import load_encoder
+from aspectra.encoder.pretrained import LAYERS, load_encoder
 from aspectra.labelling.labeller import StudentLabeller
 from aspectra.labelling.several import judge_parts
 from aspectra.scores import score_sets
@@ -61,21 +61,21 @@ class KeptEncoder:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.place: dict[str, int] = {}
-        self.means = np.zeros((0, 384), np.float32)
-        if (home / "texts.parquet").exists():
+        self.states = np.zeros((0, LAYERS, 384), np.float32)
+        if (home / "states.npy").exists():
             texts = pl.read_parquet(home / "texts.parquet")["text"]
             self.place = {text: number for number, text in enumerate(texts)}
-            self.means = np.load(home / "means.npy")
+            self.states = np.load(home / "states.npy")
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         fresh = list(dict.fromkeys(text for text in texts if text not in self.place))
         if fresh:
-            self.means = np.concatenate([self.means, load_encoder().means(fresh)])
+            self.states = np.concatenate([self.states, load_encoder().states(fresh)])
             self.place |= {text: number for number, text in enumerate(fresh, len(self.place))}
             self.home.mkdir(parents=True, exist_ok=True)
             pl.DataFrame({"text": list(self.place)}).write_parquet(self.home / "texts.parquet")
-            np.save(self.home / "means.npy", self.means)
-        return self.means[[self.place[text] for text in texts]]
+            np.save(self.home / "states.npy", self.states)
+        return self.states[[self.place[text] for text in texts]]
 
 
 def read_polarity(path: Path) -> pl.DataFrame:
