@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aspectra.topicmap.gaussians import TINY, Features, softmax, unit
+from aspectra.topicmap.gaussians import TINY, Features, normalise, softmax, unit
 
 NEAREST = 3
 """A segment is as near to texts as to its so many nearest ones, on average."""
@@ -77,14 +77,14 @@ def first_opinion(
 ) -> np.ndarray:
     """Return N×(A + 1): how much each segment sounds like each aspect, and like General (last).
 
-    `share` of the segments are not General; by default it is estimated. What a person says of aspects counts
-    half, their names alone the other half, where these are known.
+    `share` of the segments are not General; by default it is estimated. What a person says of aspects and
+    their names alone count the same, where these are known: the geometric mean of both opinions.
     """
     opinion = one_opinion(segments, aspects, general, share)
     if not any(one.by_name for one in aspects):
         return opinion
     by_name = one_opinion(segments, [one.by_name or one for one in aspects], general, share)
-    return np.asarray((opinion + by_name) / 2)
+    return normalise(np.sqrt(opinion * by_name))
 
 
 def one_opinion(
