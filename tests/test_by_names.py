@@ -14,6 +14,7 @@ from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_names import (
     Suggested,
     is_clear,
+    names_alone,
     suggest_by_names,
     suggest_topic,
     topic_shares,
@@ -78,6 +79,14 @@ def test_clear_is_what_most_segments_say_and_the_names_alone_too() -> None:
     assert not is_clear(np.array([0.55, 0.1, 0.35]), np.array([0.9, 0.1, 0.0]), 0)  # too few of its segments
     assert not is_clear(np.array([0.62, 0.0, 0.38]), np.array([0.9, 0.1, 0.0]), 0)  # another is too near
     assert not is_clear(np.array([0.1, 0.1, 0.8]), np.array([0.1, 0.1, 0.8]), 0)  # most say another
+
+
+def test_the_names_alone_do_not_know_what_a_person_said(words: NamesSample) -> None:
+    plain, told = (words.evidence(Aspect("Taste", words=given)) for given in ((), ("grinder", "noise")))
+    assert told.by_name is not None
+    (alone,), (expected,) = names_alone([told]), names_alone([plain])
+    assert (alone.examples, alone.has_word, alone.by_name) == (None, None, None)
+    assert np.array_equal(np.asarray(alone.words), np.asarray(expected.words))
 
 
 def test_a_topic_of_general_is_not_called_clear() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from conftest import LINEAR_ASPECTS
 
 from aspectra.attention import explain
@@ -17,7 +18,7 @@ from aspectra.labelling.export import export_onnx
 from aspectra.labelling.labeller import OnnxLabeller, StudentLabeller, load_student
 from aspectra.rundir import CONFIG, HEAD, STUDENT
 from aspectra.sample import Sample
-from aspectra.student.linear import LinearHead, LinearStudent, read_student
+from aspectra.student.linear import LinearHead, LinearStudent, load_linear, read_student
 from aspectra.topicmap.calibrate import soften
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -127,6 +128,16 @@ def test_a_damaged_head_is_refused(linear_run: Path, tmp_path: Path) -> None:
     (folder / CONFIG).unlink()
     with pytest.raises(RunError, match="No student in"):
         read_student(folder, Fitted.load(linear_run))
+
+
+def test_a_head_that_reads_one_layer_of_the_encoder_is_refused(
+    model: StudentLabeller, linear_run: Path, tmp_path: Path
+) -> None:
+    arrays = load_file(linear_run / STUDENT / HEAD) | {"origin": torch.ones(8)}
+    save_file(arrays, tmp_path / HEAD)
+    assert isinstance(model.student, LinearStudent)
+    with pytest.raises(RunError, match=r"reads one layer of the encoder; this version reads two. Distil"):
+        load_linear(tmp_path, model.student.card, model.fitted)
 
 
 def test_without_an_encoder_there_is_nothing_to_export(model: StudentLabeller, tmp_path: Path) -> None:

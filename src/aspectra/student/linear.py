@@ -175,6 +175,10 @@ def load_linear(folder: Path, card: Card, fitted: Fitted) -> LinearStudent:
             )
     try:
         head = LinearHead(load_file(folder / rundir.HEAD))
+        if head.encoded and head.origin.ndim != 2:
+            raise RunError(
+                f"{folder / rundir.HEAD} reads one layer of the encoder; this version reads two. {AGAIN}"
+            )
         student = LinearStudent(fitted, encoder, head, card)
         student.probabilities(["."])
     except (SafetensorError, RuntimeError, AttributeError) as error:

@@ -76,8 +76,7 @@ def suggest_by_names(
     }
     learned = learn_from_names(sample.features, evidence, general, decided)
     shares = topic_shares(sample, learned.targets)
-    names_alone = [replace(one, examples=None, has_word=None) for one in evidence]
-    by_name = topic_shares(sample, first_opinion(sample.features, names_alone, general))
+    by_name = topic_shares(sample, first_opinion(sample.features, names_alone(evidence), general))
     sizes = np.bincount(sample.topic, minlength=len(topics.items))
     near = NearestWords(topics, evidence, general, sample)
     weights = topic_weights(shares, np.array([learned.shares[name] for name in learned.aspects]))
@@ -102,6 +101,11 @@ def suggest_by_names(
         words_of(sample, learned),
         dict(zip(sample.texts, entropy(learned.targets).tolist(), strict=True)),
     )
+
+
+def names_alone(evidence: Sequence[AspectEvidence]) -> list[AspectEvidence]:
+    """Return what the aspects' names say, without a person's words and the library's words and sentences."""
+    return [replace(one.by_name or one, examples=None, has_word=None, by_name=None) for one in evidence]
 
 
 def words_of(sample: NamesSample, learned: Learned) -> dict[str, tuple[str, ...]]:

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import BUNDLED, GENERAL, StudentConfig
-from aspectra.corpus import Corpus, Ragged
+from aspectra.corpus import Corpus, Ragged, Vocabulary
 from aspectra.errors import NotInstalledError
-from aspectra.text.tokens import stop_words
+from aspectra.text.tokens import extract, lemmas, stop_words
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.first_opinion import AspectEvidence
 from aspectra.topicmap.gaussians import TINY, Features, unit
@@ -48,8 +48,8 @@ FREQUENT, FAR, NEAR = 60, 0.78, 0.43
 nearest to its name, this share of all and at least so many, are farther than is usual: their mean cosine is
 below this share of the median of so many frequent words. On seven dev sets that median is 0.40 to 0.43, the
 aspects have 0.34 or more; those of other products, which would take 1 to 4 % of the segments each, mostly
-have 0.2 to 0.32. A segment speaks of an aspect without known words if its cosine with the name is above the
-third number times that median."""
+have 0.2 to 0.32. A segment is near to an aspect if its cosine with the name is above the third number times
+that median."""
 
 
 @dataclass(frozen=True)
@@ -76,33 +76,46 @@ class NamesSample:
         """The known words of each segment."""
         return self.reader.vocabulary.encode(pl.Series(self.texts, dtype=pl.String))
 
+    @cached_property
+    def all_words(self) -> tuple[Vocabulary, Ragged]:
+        """All words of the segments, also those too rare for the run's vocabulary, and each segment's."""
+        tokens, language = extract(pl.Series(self.texts, dtype=pl.String)), self.reader.vocabulary.language
+        found = tuple(dict.fromkeys(word for word in lemmas(tokens.types, language) if word))
+        vocabulary = Vocabulary(found, (1,) * len(found), language)
+        return vocabulary, vocabulary.read(tokens)
+
     def evidence(self, aspect: Aspect) -> AspectEvidence:
-        """Read what is said of an aspect, and which segments have one of its words: given, or known.
+        """Read what is said of an aspect, which segments have one of its words, and which are near its name.
 
         Known words tell which segments mention it; given ones may be any ("great"), and do if none is known.
         """
         known, read = self.reader.known(aspect.name), self.reader.aspect(aspect)
-        telling = known.words or aspect.words
-        has_word = self.having([*aspect.words, *known.words]) if telling else None
-        mentioned = self.having(telling) > 0 if telling else self.near(aspect.name)
+        naming = known.words or aspect.words
+        near = self.near(aspect.name) if self.features.encoder is not None else None
+        by_name = self.having(PARTS.split(aspect.name.lower())) > 0 if near is None else near
         alone = self.evidence(Aspect(aspect.name)) if read.told and known.words else None
-        return replace(read, has_word=has_word, mentioned=mentioned, by_name=alone)
+        return replace(
+            read,
+            has_word=self.having([*aspect.words, *known.words]) if naming else None,
+            mentioned=self.having(naming) > 0 if naming else by_name,
+            near=near,
+            by_name=alone,
+        )
 
     def near(self, name: str) -> np.ndarray:
-        """Tell which segments are near to a name, as those of an aspect are: by the encoder, or its words."""
-        if self.features.encoder is None:
-            return self.having(PARTS.split(name.lower())) > 0
+        """Tell which segments are near to a name, as those of an aspect are, by the encoder."""
         return np.asarray(self.cosines([name])[:, 0] > NEAR * self.usual_nearness)
 
     def having(self, phrases: Sequence[str]) -> np.ndarray:
         """Return for each segment how much it says that it has one of these words or phrases, 0 to 1."""
+        vocabulary, tokens = self.all_words
         result = np.zeros(len(self.texts))
-        rows = np.repeat(np.arange(len(self.texts)), self.tokens.lengths)
-        asked = self.reader.vocabulary.encode(pl.Series(phrases, dtype=pl.String))
+        rows = np.repeat(np.arange(len(self.texts)), tokens.lengths)
+        asked = vocabulary.encode(pl.Series(phrases, dtype=pl.String))
         for ids in np.split(asked.ids, asked.offsets[1:-1]):
             has = np.full(len(result), len(ids) > 0)
             for number in ids:
-                has &= np.bincount(rows[self.tokens.ids == number], minlength=len(result)) > 0
+                has &= np.bincount(rows[tokens.ids == number], minlength=len(result)) > 0
             share = max(float(has.mean()), TINY)
             weight = np.log(COMMON / share) / np.log(COMMON / RARE)
             result = np.maximum(result, has * np.clip(weight, 0, 1))
@@ -225,15 +238,17 @@ def spoken_of(
     for aspect in aspects:
         if aspect.name == GENERAL:
             continue
-        said = [aspect.name, *aspect.words, *sample.reader.known(aspect.name).words]
+        library = sample.reader.known(aspect.name)
+        said = [aspect.name, *aspect.words, *library.words]
         words, given = (any(map(len, sample.reader.word_vectors(some))) for some in (said, aspect.words))
         parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
-        described_by_text = sample.features.encoder is not None and (aspect.about or aspect.examples)
-        if described_by_text or aspect.name in shown:
+        encoded = sample.features.encoder is not None
+        understood = any(sample.knows(word) for word in parts) or (encoded and bool(library.examples))
+        if (encoded and (aspect.about or aspect.examples)) or aspect.name in shown:
             known.append(aspect)
         elif plain(aspect.name) in CATCH_ALL and not aspect.words:
             as_general.append(aspect.name)
-        elif not words and not any(sample.knows(word) for word in parts):
+        elif not words and not understood:
             unknown.append(aspect.name)
         elif not given and is_absent(said, sample):
             absent.append(aspect.name)
