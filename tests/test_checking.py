@@ -84,6 +84,9 @@ def test_a_student_of_another_map_is_stale_and_a_forged_one_damaged(linear_run: 
     write_map(path, read_map(path).with_choice(0, None, "Ada"))
     assert states(own)[rundir.STUDENT] == "stale"
     assert f"aspectra distill {own}" in messages(own)[rundir.STUDENT]
+    write_map(path, read_map(linear_run / rundir.TOPIC_MAP))
+    (own / rundir.ASPECTS).write_text('[Taste]\nwords = ["bitter"]\n')
+    assert states(own)[rundir.STUDENT] == "stale"
     (own / rundir.STUDENT / rundir.HEAD).write_bytes(b"")
     assert states(own)[rundir.STUDENT] == "damaged"
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from aspectra.cli.show_map import HARDLY
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
+from aspectra.fitting import Fitted
 from aspectra.sample import ASPECTS, SEEDS
 from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap.aspects import Aspect, aspects_of_run, read_file
@@ -40,10 +42,13 @@ def test_names_alone_make_a_map_with_one_line_per_topic(
     monkeypatch.setenv("COLUMNS", "80")
     answer = aspectra("map", own_run, "--aspects", ",".join(ASPECTS), "--replace", *WORDS)
     lines = answer.out.splitlines()
-    assert [len(line) <= 80 for line in lines[:16]] == [True] * 16
-    assert sorted(int(line.split()[0]) for line in lines[:16]) == list(range(16))
-    assert lines[16] == "Shares of the segments by the names, and words that these use most:"
-    assert {line.partition("  ")[0] for line in map(str.strip, lines[17:])} == {*ASPECTS, "General"}
+    at = lines.index("Share of each aspect, by the names, and its most typical words:")
+    hidden = [item for item in Fitted.load(own_run).topics.items if item.share < HARDLY]
+    told = [f"     {len(hidden)} topics with hardly a segment are not shown."] if hidden else []
+    topics = lines[: 16 - len(hidden)]
+    assert lines[len(topics) : at] == told
+    assert len({int(line.split()[0]) for line in topics} | {item.id for item in hidden}) == 16
+    assert {line.partition("  ")[0] for line in map(str.strip, lines[at + 1 :])} == {*ASPECTS, "General"}
     assert max(map(len, lines)) <= 80
     assert f"Next: aspectra distill {own_run}" in answer.err
     assert "% of its segments" not in answer.out
@@ -103,8 +108,8 @@ def test_accepted_suggestions_are_choices_and_the_choices_of_others_stay(
     aspectra("map", own_run, "--aspects", "Price,Design", "--replace", *WORDS)
     write_map(own_run / "topic_map.json", read_map(own_run / "topic_map.json").with_choice(0, None, "Bob"))
     answer = aspectra("map", own_run, "--no-page")
-    assert f"Check on the page what is unsure: aspectra map {own_run} --page" in answer.err
-    assert "A student learns from the names anyway" in answer.err
+    assert f"Check the unsure ones on the page: aspectra map {own_run} --page" in answer.err
+    assert "The student learns from the names" in answer.err
     suggested = read_map(own_run / "topic_map.json").choices
     answer = aspectra("map", "accept", own_run, "--by", "Ada")
     choices = read_map(own_run / "topic_map.json").choices
@@ -209,7 +214,7 @@ def test_what_is_said_of_aspects_and_labels_come_with_the_choices(
     (old / "aspects.toml").write_text('[Noise]\nwords = ["hum"]\n')
     (old / "labels.jsonl").write_text('{"text": "It hums.", "aspects": ["Noise"]}\n')
     answer = aspectra("map", own_run, "--from", old, "--replace")
-    assert "Labels that a student learns from, too: 1." in answer.err
+    assert "The student will also learn from 1 labels." in answer.err
     assert Aspect("Noise", words=("hum",)) in aspects_of_run(own_run)
 
 
@@ -239,10 +244,20 @@ def test_labelled_segments_also_say_what_to_expect(
     assert "f1_macro" in answer.out
     assert f"Next: aspectra distill {own_run}\n" in answer.err
     n_labels = len((sample_files / "dev.jsonl").read_text().splitlines())
-    assert f"Labels that a student learns from, too: {n_labels:,}." in answer.err
+    assert f"The student will also learn from {n_labels:,} labels." in answer.err
     later = aspectra("map", own_run, "--aspects", "Noise,Battery", "--replace")
     assert "The labels of the map before, which was made with --dev, are no longer kept" in later.err
-    assert "Labels that" not in later.err
+    assert "The student will also learn" not in later.err
+
+
+def test_with_labels_the_aspects_may_be_named_in_any_order_and_general_need_not_be(
+    aspectra: Aspectra, own_run: Path, sample_files: Path
+) -> None:
+    for more in ((), ("General",)):
+        names = [*reversed(ASPECTS), *more]
+        dev = ("--dev", sample_files / "dev.jsonl")
+        assert aspectra("map", own_run, *dev, "--aspects", ",".join(names), "--replace").code == 0
+        assert read_map(own_run / "topic_map.json").aspects == (*reversed(ASPECTS), "General")
 
 
 def test_help_shows_the_options_and_the_commands_beside_them(aspectra: Aspectra) -> None:

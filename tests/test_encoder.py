@@ -66,6 +66,11 @@ def test_a_text_has_the_mean_states_of_the_last_layer_and_of_one_below(encoder: 
     np.testing.assert_array_equal(encoder.means(TEXTS), found[:, 0])
 
 
+def test_a_text_without_pieces_has_finite_states(encoder: Encoder) -> None:
+    states = encoder.mean_layers(torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 1, dtype=torch.int64))
+    assert torch.isfinite(states).all()
+
+
 def test_batches_hold_every_row_once_with_like_lengths_together(encoder: Encoder) -> None:
     pieces = encoder.tokenise(TEXTS)
     rows = np.concatenate([rows for rows, _, _ in encoder.batches(pieces, 2)])

@@ -264,9 +264,9 @@ def test_the_card_tells_what_was_learnt_from(linear_run: Path) -> None:
     assert "learnt from the names of the aspects" in text
     assert f"| Taste | {card.learnt['Taste']:,} |" in text
     few = replace(card, n_labels=3, choice="names")
-    assert "too few to tell" in few.labels_text()
+    assert "too few to estimate" in few.labels_text()
     some = replace(few, n_labels=20, estimate={"f1_micro": 0.653}).labels_text()
-    assert "on these labels: f1_micro 65.3%. Only labels of random segments tell" in some
+    assert "on these labels: f1_micro 65.3%. Expect this on new segments only if the labelled" in some
     assert some.endswith("Fewer than 50 say little.")
 
 

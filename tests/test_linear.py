@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from conftest import LINEAR_ASPECTS
+from safetensors.torch import load_file, save_file
 
 from aspectra.attention import explain
 from aspectra.errors import InputError, RunError

@@ -83,7 +83,7 @@ def test_a_name_for_all_that_speaks_of_no_aspect_is_general(words: NamesSample) 
     told = Aspect("Overall", about="Would they buy it again?")
     known, notes = spoken_of([*named("Taste", "Other", "Misc"), replace(told, words=("recommend",))], words)
     assert [aspect.name for aspect in known] == ["Taste", "Overall"]
-    assert [note.partition(":")[0] for note in notes] == ["Other is not learnt", "Misc is not learnt"]
+    assert [note.partition(":")[0] for note in notes] == ["Other is left out", "Misc is left out"]
 
 
 def test_made_up_words_are_not_known_to_an_encoder() -> None:
@@ -132,7 +132,7 @@ def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample)
     told = NamesSample(words.reader, words.texts, words.features, lambda word: word == "submarine")
     known, notes = spoken_of(named("Submarine"), told)
     assert len(known) == 1
-    assert "only what the encoder knows" in notes[0]
+    assert "only the encoder knows what" in notes[0]
 
 
 def test_a_name_may_be_misspelt_though_the_encoder_knows_its_pieces(words: NamesSample) -> None:

@@ -56,6 +56,13 @@ def test_labels_are_equal_on_a_thousand_segments(
     np.testing.assert_allclose(probabilities(ours), probabilities(theirs), atol=1e-4)
 
 
+def test_texts_without_a_known_word_are_labelled_too(model: StudentLabeller, graph: Path) -> None:
+    odd = ["😀😀", "", "xyzzyq"]
+    ours, theirs = model.label_segments(odd), OnnxLabeller(graph).label_segments(odd)
+    assert theirs["known_words"].to_list() == [0, 0, 0]
+    np.testing.assert_allclose(probabilities(ours), probabilities(theirs), atol=1e-4)
+
+
 def test_a_folder_has_the_layout_of_the_hub(
     student_run: Path, graph: Path, tmp_path: Path, aspectra: Callable[..., Any]
 ) -> None:

@@ -51,7 +51,7 @@ def test_what_only_has_the_name_of_a_rating_is_used_only_if_the_user_says_so(tmp
     texts = [GOOD if number % 2 else BAD for number in range(200)]
     for values, said in (
         ([1, 2, 2, 1] * 50, "do not go with praise"),
-        ([2019, 2024] * 100, "no usual scale"),
+        ([2019, 2024] * 100, "not a usual rating scale"),
     ):
         pl.DataFrame({"text": texts, "score": values}).write_csv(path)
         found = find_rated(open_source([str(path)]), None, "en", 0)

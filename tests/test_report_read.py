@@ -165,7 +165,7 @@ def test_ratings_are_read_as_fit_reads_them(labelled: pl.DataFrame, tmp_path: Pa
     years = labelled.with_columns(rating=pl.col("rating") + 2000)
     labels = open_labels(rewritten(years, tmp_path / "years.parquet"))
     assert labels.columns.rating is None
-    assert ["no usual scale" in note for note in labels.notes] == [True]
+    assert ["not a usual rating scale" in note for note in labels.notes] == [True]
 
 
 def test_a_quote_in_the_name_of_a_column_comes_back_from_csv(folder: Path, tmp_path: Path) -> None:

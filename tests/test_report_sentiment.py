@@ -55,6 +55,13 @@ def test_net_sentiment_is_praise_minus_complaints() -> None:
     assert found["Lid"].low < found["Lid"].net < found["Lid"].high
 
 
+def test_few_segments_that_all_praise_are_not_certain() -> None:
+    few = FRAME.filter(pl.col("aspect") == "Lid").head(4).with_columns(feeling=pl.lit(1, pl.Int8))
+    (found,) = feelings(few, felt_tally(few, 3, 2, range(6)), ASPECTS)
+    assert (found.net, found.high) == (1, 1)
+    assert found.low < 0.6
+
+
 def test_a_souring_aspect_is_found_with_its_moment_and_nothing_else() -> None:
     changes = changes_of(felt_tally(FRAME, 3, 2, range(6)), ASPECTS, range(6), 6)
     assert [(one.name, one.at) for one in changes] == [("Lid", 3)]

@@ -75,6 +75,15 @@ def test_ratings_are_compared_review_by_review() -> None:
     assert low.others == pytest.approx(high.mean)
 
 
+def test_a_mean_rating_and_its_interval_are_within_the_ratings() -> None:
+    frame = pl.DataFrame(
+        {"review": [0, 1, 2], "aspect": ["Taste"] * 2 + ["Noise"], "rating": [1.0, 5.0, 3.0]},
+        schema_overrides={"rating": pl.Float32},
+    )
+    (taste,) = ratings(frame, ("Taste", "Noise"))
+    assert (taste.low, taste.mean, taste.high) == (1, 3, 5)
+
+
 def test_ratings_without_numbers_are_none() -> None:
     frame = pl.DataFrame(
         {"review": [0, 1], "aspect": ["Taste", "Noise"], "rating": [None, None]},

@@ -178,6 +178,10 @@ def test_like_judges_where_somebody_likes_and_not_where_it_compares() -> None:
         ("Don’t waste your time.", "Couldn’t be happier."),
         ("It doesn't work as expected.", "It works as expected."),
         ("never again", "No complaints."),
+        ("A towel would have been nice.", "They couldn't do enough for us."),
+        ("The staff could be friendlier.", "It won't break the bank."),
+        ("It has seen better days.", "I slept like a log."),
+        ("It leaves a lot to be desired.", "The service was spot on."),
         ("👎", "👍🏽"),
     ],
 )

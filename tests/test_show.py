@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from aspectra.cli import show
+from aspectra.cli import show, was_interrupted
 from aspectra.errors import typed
 
 Aspectra = Callable[..., Any]
@@ -95,3 +95,11 @@ def test_an_aspect_that_looks_like_markup_is_printed(
     gold.write_text(json.dumps({"text": "The pump is loud.", "aspects": ["[/b]"]}) + "\n")
     answer = aspectra("evaluate", own_run, gold)
     assert (answer.code, "majority answer is [/b]" in answer.out) == (0, True)
+
+
+def test_ctrl_c_while_a_class_is_made_is_still_ctrl_c() -> None:
+    wrapped = RuntimeError("Error calling __set_name__")
+    wrapped.__cause__ = KeyboardInterrupt()
+    assert was_interrupted(wrapped)
+    assert not was_interrupted(RuntimeError("no"))
+    assert not was_interrupted(None)

@@ -16,7 +16,15 @@ from typing import Any
 
 from aspectra import disk, rundir
 from aspectra.config import FitConfig
-from aspectra.errors import AspectraError, ConfigError, NotInstalledError, RunError, VersionError, typed
+from aspectra.errors import (
+    AspectraError,
+    ConfigError,
+    NotInstalledError,
+    RunError,
+    StaleError,
+    VersionError,
+    typed,
+)
 from aspectra.fitting import Fitted
 from aspectra.rundir import RunDir
 from aspectra.scores import read_gold
@@ -155,7 +163,7 @@ def attempt(name: str, read: Callable[[], Any]) -> Finding:
 
 
 def found_wrong(name: str, error: AspectraError) -> Finding:
-    states = {NotInstalledError: MISSING, VersionError: FOREIGN}
+    states = {NotInstalledError: MISSING, VersionError: FOREIGN, StaleError: STALE}
     return Finding(name, states.get(type(error), DAMAGED), str(error))
 
 

@@ -60,6 +60,8 @@ class Ragged:
         lengths = np.minimum(self.offsets[rows + 1] - self.offsets[rows], longest)
         places = np.arange(max(1, lengths.max(initial=0)))
         mask = places < lengths[:, None]
+        if not len(self.ids):
+            return mask.astype(np.int32), mask
         return self.ids[np.where(mask, self.offsets[rows][:, None] + places, 0)] * mask, mask
 
     def select(self, rows: np.ndarray, longest: int | None = None) -> Ragged:

@@ -226,6 +226,8 @@ class AspectDetector(BaseEstimator):
         check_text(str(encoder) if isinstance(encoder, Path) else encoder, "encoder")
         dev = given_labels(dev)
         wanted = find_aspects(aspects, seeds, dev)
+        if dev and GENERAL in set().union(*dev.aspects) - {aspect.name for aspect in wanted}:
+            wanted = (*wanted, Aspect(GENERAL))  # it is always there, and no one has to name it
         names = tuple(aspect.name for aspect in wanted)
         decided = self._decided(choices, names)
         labelled = sample = None

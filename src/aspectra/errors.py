@@ -42,5 +42,9 @@ class VersionError(RunError):
     """A run was made by another version of aspectra."""
 
 
+class StaleError(RunError):
+    """A part of a run is older than another part that it was made from."""
+
+
 class MapError(AspectraError):
     """A topic map is missing, malformed, or was made for other topics."""

@@ -176,6 +176,9 @@ def main() -> None:
     except MemoryError:
         fail(NO_MEMORY)
     except (ImportError, RuntimeError) as error:
+        if was_interrupted(error):
+            say(ENDING)
+            sys.exit(STOPPED)
         if not any(sign in str(error) for sign in SIGNS_OF_NO_MEMORY):
             raise
         fail(NO_MEMORY)
@@ -186,6 +189,13 @@ def main() -> None:
         if end.code in (STOPPED, ENDED):
             say(ENDING)
         raise
+
+
+def was_interrupted(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C is behind an error: Python makes another of it while a class is being made."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def fail(sentence: str) -> None:

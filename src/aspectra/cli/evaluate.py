@@ -116,7 +116,8 @@ def print_scores(scores: Scores) -> None:
         print_sets(scores.sets)
     if scores.calibration_error is not None:
         console.print(
-            f"Calibration: a probability is {scores.calibration_error:.1%} from how often it is right (ECE)."
+            f"Calibration: probabilities are {scores.calibration_error:.1%} from how often they are right "
+            "(ECE)."
         )
 
 
@@ -132,7 +133,7 @@ def print_confusion(scores: Scores) -> None:
     step = max(1, (console.width - first - 2) // widest)
     for start in range(0, len(names), step):
         heads = tuple(str(number + 1) for number in range(start, min(start + step, len(names))))
-        title = "Confusion: answers are numbered as the rows"
+        title = "Confusion: column numbers are the numbers of the rows"
         table = show.table("gold", *heads, title=title if not start else None, right=heads)
         for name, row in zip(names, cells, strict=True):
             table.add_row(Text(show.shortened(name, first)), *row[start : start + step])

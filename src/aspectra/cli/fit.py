@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +14,9 @@ from aspectra.cli.settings import with_settings
 from aspectra.config import FitConfig
 from aspectra.errors import typed
 
+if TYPE_CHECKING:
+    from aspectra.detector import AspectDetector
+
 STAGE_LABELS = {
     "prepare": "Preparing segments",
     "vectors": "Learning word vectors",
@@ -20,6 +24,10 @@ STAGE_LABELS = {
     "topics": "Describing topics",
     "sentiment": "Learning sentiment",
 }
+
+
+COLLAPSED = 0.5
+"""Where one topic has more of the segments, topics say nothing."""
 
 
 @with_settings(FitConfig)
@@ -44,7 +52,6 @@ def command(
     source = show.open_source(files, text_column, None, encoding, quiet, skip_duplicates)
     with show.stages(STAGE_LABELS, quiet) as progress:
         from aspectra.detector import AspectDetector
-        from aspectra.text.code import count_foreign
 
         detector = AspectDetector(**config.to_dict()).fit(
             source, run=run, ratings=rating_column, progress=progress
@@ -55,25 +62,33 @@ def command(
         show.note(line)  # also with --quiet: rows are missing from the result
     for line in source.repeats.summary(skip_duplicates):
         show.note(line, quiet)
-    corpus = detector.corpus_
+    for line in summary(detector, run):
+        show.note(line, quiet)
+
+
+def summary(detector: AspectDetector, run: Path) -> Iterator[str]:
+    """Say what a fit learnt from and what it left out, and what to type next."""
+    from aspectra.text.code import count_foreign
+
+    corpus, topics = detector.corpus_, detector.topics_.items
     junk = corpus.segments.filter("junk")["text"]
     foreign = count_foreign(junk)
-    code = len(junk) - foreign
     if len(corpus.segments) < corpus.seen:
-        show.note(
-            f"Learnt from a random sample of the {corpus.seen:,} segments; raise --max-segments for more.",
-            quiet,
+        yield f"Learnt from a random sample of the {corpus.seen:,} segments; raise --max-segments for more."
+    yield from detector.fitted_.felt().notes()
+    if len(junk) > foreign:
+        yield f"{len(junk) - foreign:,} segments of pasted code or markup left out."
+    largest = max(item.share for item in topics)
+    if largest > COLLAPSED:
+        yield (
+            f"Too few reviews for topics: one of them has {largest:.0%} of the segments. "
+            "Name your aspects; a student learns from the names without topics."
         )
-    for line in detector.fitted_.felt().notes():
-        show.note(line, quiet)
-    if code:
-        show.note(f"{code:,} segments of pasted code or markup left out.", quiet)
-    show.note(
+    yield (
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments"
-        + (f" ({foreign:,} of them in another language, not trained on), " if foreign else ", ")
-        + f"{len(corpus.vocabulary):,} words, {config.n_topics} topics.\n"
+        + (f" ({foreign:,} in another language, left out of training), " if foreign else ", ")
+        + f"{len(corpus.vocabulary):,} words, {len(topics)} topics.\n"
         f"See them: aspectra topics {typed(run)}\n"
         f"Next, with your own aspects: aspectra map {typed(run)} --aspects {show.example_names(detector)}\n"
-        f"Or map on a page: aspectra map {typed(run)} --page",
-        quiet,
+        f"Or map on a page: aspectra map {typed(run)} --page"
     )

@@ -49,7 +49,7 @@ Encoding = Annotated[str, typer.Option(help="Encoding of text files: utf-8, lati
 Model = Annotated[
     str | None,
     typer.Option(
-        help="fast: the fast student; encoder: the student with its encoder, slow, up to 2 points "
+        help="fast: the fast student; encoder: the student with its encoder, slow, up to 3 points "
         "more F1; teacher: the teacher alone; auto, the default: the first of them that the run has."
     ),
 ]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from aspectra.topicmap.by_names import Suggested
     from aspectra.topicmap.topicmap import TopicMap
 
+HARDLY = 0.0005
+"""A topic with a smaller share, 0.0 %, is not shown."""
 FLAGS = {"clear": "clear", "general": "general", "ambiguous": "unsure", "incoherent": "unclear"}
 
 
@@ -37,8 +39,8 @@ def show_saved(
     by_names = not any(choice.labelled for choice in topic_map.choices)
     if by_names and topic_map.accepted("") != topic_map:
         show.note(
-            f"Suggestions. Check on the page what is unsure: aspectra map {typed(run)} --page\n"
-            "A student learns from the names anyway, and from what you decide there.",
+            f"These are suggestions. Check the unsure ones on the page: aspectra map {typed(run)} --page\n"
+            "The student learns from the names, and from what you decide there.",
             quiet,
         )
     say_next(run, run / rundir.TOPIC_MAP, quiet)
@@ -50,7 +52,7 @@ def say_next(run: Path, path: Path, quiet: bool) -> None:
     from aspectra.topicmap.topicmap import read_map
 
     labels, _ = labels_of_run(run, read_map(path).aspects)
-    told = f"\nLabels that a student learns from, too: {len(labels.texts):,}." if labels else ""
+    told = f"\nThe student will also learn from {len(labels.texts):,} labels." if labels else ""
     show.note(
         f"The map is {path}.{told}\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
         quiet,
@@ -66,7 +68,8 @@ def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, st
     share = {item.id: item.share for item in detector.topics_.items}
     order = {aspect: place for place, aspect in enumerate((*topic_map.aspects, NOT_REVIEW, None))}
     width = min(16, max(len(name) for name in (*topic_map.aspects, UNMAPPED)))
-    for choice in sorted(topic_map.choices, key=lambda choice: (order[choice.aspect], -share[choice.topic])):
+    choices = [one for one in topic_map.choices if share[one.topic] >= HARDLY or one.by_person]
+    for choice in sorted(choices, key=lambda choice: (order[choice.aspect], -share[choice.topic])):
         name = show.shortened(choice.aspect or UNMAPPED, width)
         state = choice.by if choice.by_person else FLAGS.get(flags.get(choice.topic, ""), "suggested")
         state = show.shortened(state, 9)
@@ -74,6 +77,10 @@ def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, st
         console.print(line + show.shortened(" ".join(choice.keywords), wide - len(line)), soft_wrap=True)
         if why and choice.why:
             console.print(f"{'':>5}{choice.why}", style="dim")
+    if len(choices) < len(topic_map.choices):
+        console.print(
+            f"     {len(topic_map.choices) - len(choices)} topics with hardly a segment are not shown."
+        )
 
 
 def print_shares(topic_map: TopicMap, detector: AspectDetector, found: Suggested | None) -> None:
@@ -82,7 +89,7 @@ def print_shares(topic_map: TopicMap, detector: AspectDetector, found: Suggested
     from aspectra.topicmap.gamma import label_shares
 
     shares, words = (found.shares, found.words) if found else ({}, {})
-    heading = "Shares of the segments by the names, and words that these use most:"
+    heading = "Share of each aspect, by the names, and its most typical words:"
     if not shares:
         sample = draw_sample(detector, seed=detector.seed)
         shares = label_shares(sample.beta, topic_map, detector.fitted_.shares)

@@ -75,7 +75,7 @@ def told(found: Update) -> Iterator[str]:
     if not found.reviews:
         yield seen
         yield (
-            f"New words: {counted(found.words)}." if found.words else "Nothing is new; the run is as it was."
+            f"New words: {counted(found.words)}." if found.words else "Nothing is new; the run is unchanged."
         )
         return
     yield f"{found.reviews:,} reviews, {found.segments:,} segments added." + (
@@ -83,7 +83,7 @@ def told(found: Update) -> Iterator[str]:
     )
     yield f"New words: {counted(found.words)}." if found.words else "No new words."
     if found.risen:
-        yield f"Said more often than before: {', '.join(found.risen)}."
+        yield f"More frequent than before: {', '.join(found.risen)}."
     before, now = found.without_words
     yield f"Segments without a known word: {now:.1%}, before {before:.1%}."
     if found.outside:

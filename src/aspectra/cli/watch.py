@@ -27,7 +27,8 @@ def command(
 ) -> None:
     """Tell what rose, fell, soured or appeared since.
 
-    Each change has a line and three quotes. Chance alone makes it speak at most once in a hundred times.
+    Each change has a line and three quotes. If nothing changed, it reports something in at most 1 of
+    100 runs.
     """
     from aspectra.watch import compare_files
 

@@ -83,7 +83,7 @@ class Encoder:
         below = found.hidden_states[round(UP * (len(found.hidden_states) - 1))]
         hidden = torch.stack([found.last_hidden_state, below], 1)  # B×2×L×D
         weights = mask.to(hidden)[:, None, :, None]  # B×1×L×1
-        means: Tensor = (hidden * weights).sum(2) / weights.sum(2)
+        means: Tensor = (hidden * weights).sum(2) / weights.sum(2).clamp(min=1)  # 0 for a text without pieces
         return means
 
     def means(self, texts: Sequence[str]) -> np.ndarray:
@@ -196,10 +196,10 @@ def open_encoder(name: str, place: str, longest: int, transformers: Any) -> Enco
         raise InputError(
             f"The encoder {name!r} has no fast tokenizer (tokenizer.json). Choose an encoder that has one."
         )
-    # some position tables keep two places for themselves
-    room = min(
-        longest, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", longest) - 2
-    )
+    room = min(longest, tokenizer.model_max_length)
+    places = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(places, int) and places > 0:
+        room = min(room, places - 2)  # some position tables keep two places for themselves
     pieces = load_tokenizer(tokenizer.backend_tokenizer.to_str(), room)
     encoder = Encoder(name, model, pieces, room, tokenizer.pad_token_id or 0, weights_fingerprint(model))
     encoder.means(["."])  # what cannot answer is refused here

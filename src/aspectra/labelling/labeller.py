@@ -18,7 +18,7 @@ import polars as pl
 from aspectra import rundir
 from aspectra.arguments import as_names, as_path, check_count, check_function, check_text
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import InputError, MapError, RunError, typed
+from aspectra.errors import InputError, MapError, RunError, StaleError, typed
 from aspectra.labelling.blend import blend
 from aspectra.labelling.onnx import OnnxModel
 from aspectra.labelling.several import (
@@ -30,6 +30,7 @@ from aspectra.labelling.several import (
     several_columns,
 )
 from aspectra.progress import Count, uncounted
+from aspectra.rundir import RunDir
 from aspectra.sentiment.model import COLUMNS, SentimentModel, answers
 from aspectra.teacher.encode import encode
 from aspectra.text.code import is_code
@@ -214,9 +215,10 @@ class BothLabeller(Labeller):
     def __init__(self, fitted: Fitted, card: Card) -> None:
         super().__init__(fitted.the_map(), fitted.shares, fitted.config.segment, fitted.config.language)
         if not self.topic_map.means(card.topic_map_fingerprint, card.aspects):
-            raise RunError(
+            run = typed(fitted.segments.path) if isinstance(fitted.segments, RunDir) else "RUN"
+            raise StaleError(
                 "The topic map has changed since the student was made. "
-                "Distil again: aspectra distill RUN, or label with --model teacher."
+                f"Distil again: aspectra distill {run}, or label with --model teacher."
             )
         self.fitted, self.card, self.keep_junk = fitted, card, fitted.config.keep_junk
         self.sentiment = fitted.felt()
@@ -295,7 +297,7 @@ def load(run: Path | str, model: str | None = None, threads: int = 0) -> Labelle
     It labels as `aspectra label` does with the same run.
 
     - `run`: a run's folder, or the .onnx file.
-    - `model`: "fast" is the fast student, "encoder" the student with its encoder: slow, up to 2 points more
+    - `model`: "fast" is the fast student, "encoder" the student with its encoder: slow, up to 3 points more
       F1; "teacher" the teacher alone. By default, or with "auto", the first of them that the run has.
     - `threads`: at most this many threads for one batch, in this process; 0 leaves them as they are.
     """
@@ -372,10 +374,12 @@ def choose_model(run: Path, model: str | None = None) -> tuple[str, str]:
     again = f"Make one: aspectra distill {typed(run)}"
     if not rundir.has_student(run):
         return "teacher", f"the run has no student. {again}"
+    card = rundir.read_json(run / rundir.STUDENT / rundir.CONFIG)
     if rundir.has_fast(run):
-        return "fast", "the run has one. --model encoder: slow, up to 2 F1 better."
-    settings = rundir.read_json(run / rundir.STUDENT / rundir.CONFIG).get("config")
+        more = " --model encoder: slow, up to 3 F1 better." if card.get("encoder_fingerprint") else ""
+        return "fast", f"the run has one.{more}"
+    settings = card.get("config")
     if isinstance(settings, dict) and settings.get("head") != "linear":
         return "encoder", "an attention head has no fast form."
     stale = (run / rundir.STUDENT / rundir.FAST).exists()
-    return "encoder", f"{'its fast form is older' if stale else 'it has no fast form'}. {again}"
+    return "encoder", f"{'the fast student is out of date' if stale else 'there is no fast student'}. {again}"

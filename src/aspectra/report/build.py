@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 LARGE = 0.01
 """A topic with this share of the segments is large enough to be an aspect."""
+EVERYTHING = 1 / 3
+"""One with a larger share speaks of everything: few reviews often have such a topic."""
 MOST_EMERGING = 8
 READ_FOR_PRODUCTS = 20_000
 """Segments."""
@@ -205,11 +207,12 @@ def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[
     """Find topics outside the specific aspects that are large or growing, those that grew most first.
 
     They must be more coherent than the lowest quarter of the topics that are mapped to a specific aspect. A
-    topic whose first keyword is what the reviews call the product is left out.
+    topic whose first keyword is what the reviews call the product is left out, and so is one that speaks of
+    everything.
     """
     pairs = list(zip(detector.topics_.items, detector.topic_map_.choices, strict=True))
     mapped = [item.coherence for item, choice in pairs if choice.aspect not in (None, GENERAL, NOT_REVIEW)]
-    least = float(np.quantile(mapped or [item.coherence for item, _ in pairs], 0.25))
+    least = float(np.quantile(mapped, 0.25)) if mapped else 0.0
     whole = counts.topics.merge(0).merge(0)
     low, high = share_interval(whole)
     changes = counts.topic_changes()
@@ -218,7 +221,7 @@ def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[
     found = [
         item.id for item, choice in pairs
         if choice.aspect in (None, GENERAL) and item.coherence >= least and item.keywords[0] not in products
-        and (whole.share[item.id] >= LARGE or item.id in growing)
+        and whole.share[item.id] <= EVERYTHING and (whole.share[item.id] >= LARGE or item.id in growing)
     ]  # fmt: skip
     growth = {topic: growing[topic].effect if topic in growing else 0 for topic in found}
     found = sorted(found, key=lambda topic: (-growth[topic], -whole.share[topic]))[:MOST_EMERGING]

@@ -250,7 +250,9 @@ def with_ratings(labels: Labels, required: bool) -> Labels:
         return replace(labels, frame=frame, columns=replace(labels.columns, rating=None))
     note = ""
     if not (found.usual or required):
-        note = f"Column {column!r} is not taken for ratings: {scale} is no usual scale. Else name it."
+        note = (
+            f"Column {column!r} is not taken for ratings: {scale} is not a usual rating scale. Else name it."
+        )
     elif is_turned_round(frame):
         best = f"low ratings go with praise, so {found.low:g} seems to be the best"
         note = f"Column {column!r} is not used: {best}."

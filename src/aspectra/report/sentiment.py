@@ -116,16 +116,20 @@ def felt_tally(frame: pl.DataFrame, n_aspects: int, n_groups: int, periods: Sequ
 def net_interval(one: Tally, two: Tally, comparisons: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the low and high ends of two − one, and whether it may be claimed."""
     gap = two.share - one.share
-    variance = sum(np.maximum(side.variance, 0.25 / np.maximum(side.segments, 1)) for side in (one, two))
-    reach = quantile(comparisons) * np.sqrt(variance)
+    reach = quantile(comparisons) * np.sqrt(least_variance(one) + least_variance(two))
     enough = (one.reviews >= MIN_REVIEWS) & (two.reviews >= MIN_REVIEWS)
     return gap - reach, gap + reach, enough & (np.abs(gap) > reach) & (np.abs(gap) >= MIN_NET)
+
+
+def least_variance(counted: Tally) -> np.ndarray:
+    """Return the variance of net sentiment; four segments that all praise do not make it certain."""
+    return np.asarray(np.maximum(counted.variance, 0.25 / np.maximum(counted.segments, 1)))
 
 
 def feelings(frame: pl.DataFrame, counted: Tally, aspects: Sequence[str]) -> tuple[Feeling, ...]:
     """Return each aspect's net sentiment, the worst first; aspects that nothing judges are left out."""
     whole = counted.merge(0).merge(0)
-    reach = quantile() * np.sqrt(whole.variance)
+    reach = quantile() * np.sqrt(least_variance(whole))
     felt = frame.group_by("aspect").agg(
         positive=(pl.col("feeling") > 0).mean(), negative=(pl.col("feeling") < 0).mean()
     )
@@ -144,7 +148,7 @@ def felt_cells(
     """Return the net sentiment of cells × aspects; None unless there are two cells to compare."""
     if len(names) < 2:
         return None
-    reach = quantile() * np.sqrt(counted.variance)
+    reach = quantile() * np.sqrt(least_variance(counted))
     ends = (counted.share, np.maximum(counted.share - reach, -1), np.minimum(counted.share + reach, 1))
     net, low, high = (np.where(counted.reviews >= least, one, np.nan) for one in ends)
     return FeltCells(names, net, low, high, counted.reviews, starts)

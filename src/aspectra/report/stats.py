@@ -8,7 +8,7 @@ a `Tally`. Therefore the cells of a tally (groups, periods) can be added up in a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -152,7 +152,8 @@ def ratings(frame: pl.DataFrame, aspects: Sequence[str]) -> tuple[Rating, ...]:
     Aspects that fewer than two rated reviews mention are left out.
     """
     rated = frame.lazy().filter(pl.col("rating").is_not_null())
-    totals = moments(rated.group_by("review").agg(pl.col("rating").first()).collect()["rating"])
+    given = rated.group_by("review").agg(pl.col("rating").first()).collect()["rating"]
+    totals = moments(given)
     pairs = rated.group_by("review", "aspect").agg(pl.col("rating").first())
     by_aspect = pairs.group_by("aspect").agg(pl.col("rating")).collect()
     result = []
@@ -160,7 +161,9 @@ def ratings(frame: pl.DataFrame, aspects: Sequence[str]) -> tuple[Rating, ...]:
         mine = moments(pl.Series(values))
         if mine[0] >= 2:
             theirs = tuple(whole - part for whole, part in zip(totals, mine, strict=True))
-            result.append(rate(aspect, mine, theirs, len(aspects)))
+            found = rate(aspect, mine, theirs, len(aspects))
+            lowest, highest = float(given.min()), float(given.max())  # type: ignore[arg-type]
+            result.append(replace(found, low=max(found.low, lowest), high=min(found.high, highest)))
     return tuple(sorted(result, key=lambda rating: (rating.mean, rating.aspect)))
 
 

@@ -80,7 +80,11 @@ class SentimentModel:
         """Say what the model was learnt from, where that is not obvious."""
         lines = [str(self.about["note"])] if self.about.get("note") else []
         if not valences(self.language):
-            how = "It is learnt from ratings alone." if self.about.get("rated") else "It says little here."
+            how = (
+                "It is learnt from ratings alone."
+                if self.about.get("rated")
+                else "Sentiment is not reliable here."
+            )
             lines.append(f"There is no sentiment lexicon for language {self.language!r}. {how}")
         return lines
 

@@ -247,7 +247,8 @@ def why_unused(ratings: Ratings, frame: pl.DataFrame, language: str, named: bool
     if frame["rating"].n_unique() < 2:
         return f"all ratings are {ratings.values.drop_nulls()[0]:g}"
     if not (ratings.usual or named):
-        return f"{ratings.low:g} to {ratings.high:g} is no usual scale. If it is one, name --rating-column"
+        scale = f"{ratings.low:g} to {ratings.high:g}"
+        return f"{scale} is not a usual rating scale. If it is one, name --rating-column"
     agrees = agreement(frame, language)
     if agrees is not None and agrees < AGAINST:
         return f"low ratings go with praise, so {ratings.low:g} seems to be the best"

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from aspectra import __version__, disk, rundir
 from aspectra.config import StudentConfig
-from aspectra.errors import ConfigError, MapError, RunError, typed
+from aspectra.errors import ConfigError, MapError, RunError, StaleError, VersionError, typed
 from aspectra.fitting import Fitted
 from aspectra.topicmap.aspects import aspects_of_run, described, fingerprint
 from aspectra.topicmap.calibrate import SEVERAL_FROM
@@ -19,7 +19,6 @@ from aspectra.topicmap.topicmap import TopicMap
 Made = TypeVar("Made")
 
 FORMAT = 1
-AGAIN = "Distil again: aspectra distill RUN"
 FORMER = {
     "encoder": "encoder_fingerprint",
     "reviews": "reviews_fingerprint",
@@ -96,22 +95,23 @@ class Card:
     def load(cls, home: Path) -> Self:
         """Read config.json; refuse it if the head is not the one that it was written for."""
         if not (home / rundir.CONFIG).exists():
-            raise RunError(f"No student in {home}. Make it first: aspectra distill RUN")
+            raise RunError(f"No student in {home}. Make it first: aspectra distill {typed(home.parent)}")
         values = rundir.read_json(home / rundir.CONFIG)
-        card = cls.from_dict(values, str(home / rundir.CONFIG))
+        card = cls.from_dict(values, home / rundir.CONFIG)
         head = home / rundir.HEAD
         if not head.is_file() or rundir.checksum(head) != values.get("weights"):
-            raise RunError(f"{home / rundir.HEAD} is missing or damaged. {AGAIN}")
+            raise RunError(f"{home / rundir.HEAD} is missing or damaged. {again(home)}")
         return card
 
     def to_dict(self) -> dict[str, Any]:
         return {"format": FORMAT, "version": __version__, **asdict(self), "aspects": list(self.aspects)}
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any], place: str) -> Self:
+    def from_dict(cls, values: dict[str, Any], place: Path) -> Self:
         if values.get("format") != FORMAT:
-            raise RunError(
-                f"{place} has format {values.get('format')}, this version reads {FORMAT}. Distil again."
+            raise VersionError(
+                f"{place} has format {values.get('format')}, this version reads {FORMAT}. "
+                f"{again(place.parent)}"
             )
         known = {FORMER.get(name, name): value for name, value in values.items() if name not in NOT_FIELDS}
         fault = rundir.find_fault(known, KINDS)
@@ -121,7 +121,7 @@ class Card:
         if not fault and values.get(rundir.CHECKSUM, own) != own:
             fault = "it was edited"
         if fault:
-            raise RunError(f"{place} is damaged ({fault}). {AGAIN}")
+            raise RunError(f"{place} is damaged ({fault}). {again(place.parent)}")
         try:
             return cls(
                 **{
@@ -133,7 +133,7 @@ class Card:
                 }
             )
         except (TypeError, KeyError, ConfigError) as error:
-            raise RunError(f"{place} is damaged ({error}). {AGAIN}") from None
+            raise RunError(f"{place} is damaged ({error}). {again(place.parent)}") from None
 
     def markdown(self, topic_map: TopicMap) -> str:
         """Write the model card."""
@@ -175,9 +175,8 @@ class Card:
         if not known:
             return ""
         which = "these" if known == len(texts) else f"{known:,} of these"
-        return (
-            f"The student learnt from {which} gold segments, so it knows them too well. {self.labels_text()}"
-        )
+        learnt = f"The student learnt from {which} gold segments, so its score on them is too high."
+        return f"{learnt} {self.labels_text()}"
 
     def labels_text(self) -> str:
         if not self.n_labels:
@@ -187,13 +186,18 @@ class Card:
             )
         told = f"{self.n_labels:,} labelled segments were given. {USED[self.choice]}"
         if not self.estimate:
-            return f"{told} They are too few to tell how good it is."
+            return f"{told} They are too few to estimate its F1."
         without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
         few = f" Fewer than {FEW_LABELS} say little." if self.n_labels < FEW_LABELS else ""
         return (
             f"{told} Cross-validated on these labels: {written(self.estimate)}{without}. "
-            f"Only labels of random segments tell how good it is on new ones.{few}"
+            f"Expect this on new segments only if the labelled ones were drawn at random.{few}"
         )
+
+
+def again(home: Path) -> str:
+    """Say what makes the student of this folder anew."""
+    return f"Distil again: aspectra distill {typed(home.parent)}"
 
 
 def mark(text: str) -> str:
@@ -205,9 +209,9 @@ def check_aspects(run: Path, card: Card) -> None:
     """Refuse a student if aspects.toml now says something else of its aspects."""
     now = fingerprint(described(card.aspects, aspects_of_run(run)))
     if card.aspects_fingerprint not in ("", now):
-        raise RunError(
+        raise StaleError(
             f"{run / rundir.ASPECTS} has changed since the student was made. "
-            f"Distil again: aspectra distill {typed(run)}, or label with --model teacher."
+            f"{again(run / rundir.STUDENT)}, or label with --model teacher."
         )
 
 

@@ -20,7 +20,7 @@ from aspectra import disk, rundir
 from aspectra.corpus import Ragged
 from aspectra.errors import RunError
 from aspectra.fitting import Fitted
-from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
+from aspectra.student.card import Card, again, check_aspects, read_complete
 from aspectra.student.phrases import Phrases
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
@@ -147,7 +147,7 @@ def read_fast(folder: Path, fitted: Fitted) -> FastStudent:
     check_aspects(folder.parent, card)
     if not rundir.has_fast(folder.parent):
         state = "is older than the student" if path.exists() else "is missing"
-        raise RunError(f"The fast student {path} {state}. {AGAIN}, {INSTEAD}")
+        raise RunError(f"The fast student {path} {state}. {again(folder)}, {INSTEAD}")
     try:
         if rundir.checksum(path) != rundir.read_json(folder / rundir.CONFIG)["fast"]:
             raise ValueError("it was changed")
@@ -163,5 +163,7 @@ def read_fast(folder: Path, fitted: Fitted) -> FastStudent:
         if answers.shape != (1, len(card.aspects)) or not np.isfinite(answers).all():
             raise ValueError("it does not answer with the student's aspects")
     except (OSError, SafetensorError, ValueError, LookupError) as error:
-        raise RunError(f"The fast student {path} cannot be used ({error}). {AGAIN}, {INSTEAD}") from None
+        raise RunError(
+            f"The fast student {path} cannot be used ({error}). {again(folder)}, {INSTEAD}"
+        ) from None
     return student

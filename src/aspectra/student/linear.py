@@ -24,9 +24,9 @@ from torch.nn.functional import normalize, pad
 from aspectra import disk, rundir
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder, load_encoder
-from aspectra.errors import RunError
+from aspectra.errors import RunError, VersionError
 from aspectra.fitting import Fitted
-from aspectra.student.card import AGAIN, Card, check_aspects, read_complete
+from aspectra.student.card import Card, again, check_aspects, read_complete
 from aspectra.student.paper.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
@@ -170,19 +170,21 @@ def load_linear(folder: Path, card: Card, fitted: Fitted) -> LinearStudent:
     if card.encoder_fingerprint:
         encoder = load_encoder(card.config.encoder, card.config.longest)
         if encoder.fingerprint != card.encoder_fingerprint:
+            name = encoder.name
             raise RunError(
-                f"The encoder {encoder.name!r} has other weights than the student was made with. {AGAIN}"
+                f"The encoder {name!r} has other weights than the student was made with. {again(folder)}"
             )
     try:
         head = LinearHead(load_file(folder / rundir.HEAD))
         if head.encoded and head.origin.ndim != 2:
-            raise RunError(
-                f"{folder / rundir.HEAD} reads one layer of the encoder; this version reads two. {AGAIN}"
+            raise VersionError(
+                f"{folder / rundir.HEAD} reads one layer of the encoder; this version reads two. "
+                f"{again(folder)}"
             )
         student = LinearStudent(fitted, encoder, head, card)
         student.probabilities(["."])
     except (SafetensorError, RuntimeError, AttributeError) as error:
-        raise RunError(f"{folder / rundir.HEAD} does not fit this run ({error}). {AGAIN}") from None
+        raise RunError(f"{folder / rundir.HEAD} does not fit this run ({error}). {again(folder)}") from None
     return student
 
 

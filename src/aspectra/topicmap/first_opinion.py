@@ -25,8 +25,8 @@ WORD_WEIGHT = 0.5
 """Weight of the word vectors' opinion beside the encoder's."""
 BASE_SHARE, PER_MENTION, PER_NEAR, SPECIFIC = 0.05, 1.3, 1.1, (0.1, 0.9)
 """The share of the segments that speak of the aspects in the first opinion: BASE_SHARE, and PER_MENTION times
-the share that have a word of one, or PER_NEAR times the share that are near to a name, if that is more:
-both miss some. It stays within SPECIFIC, and the models then find their own. One share for all reviews costs 7
+the share that have a word of one, or PER_NEAR times the share that are near to a name, if that is more: both
+miss some. It stays within SPECIFIC, and the models then find their own. One share for all reviews costs 7
 points of F1 where few aspects are named, 13 in restaurants (dev); words alone 14 to 17 in small piles."""
 SURE_SHARE = 0.4
 """The same for the model of which aspect it is, which learns from the surest segments; and for both models
@@ -110,7 +110,7 @@ def one_opinion(
 
 
 def specific_share(aspects: Sequence[AspectEvidence]) -> float:
-    """Return the share of the segments that speak of any of the aspects: how many mention one, or are near."""
+    """Return the share of the segments that speak of any of the aspects: they mention one, or are near."""
     mentioned = [one.mentioned for one in aspects if one.mentioned is not None]
     if not mentioned:
         return SURE_SHARE

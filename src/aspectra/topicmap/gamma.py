@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import GENERAL, NOT_REVIEW
-from aspectra.errors import MapError
+from aspectra.errors import InputError, MapError
 from aspectra.topicmap.topicmap import TopicMap
 
 PREFIX = "p_"
@@ -86,6 +86,8 @@ def restrict(topic_map: TopicMap, only: tuple[str, ...] | None) -> tuple[tuple[s
         raise MapError("No topic is mapped to an aspect. Map the topics first: aspectra map RUN --aspects …")
     if only is None:
         return topic_map.aspects, topic_map.matrix()
+    if not only:
+        raise InputError("only must name at least one aspect.")
     unknown = [name for name in only if name not in topic_map.aspects]
     if unknown:
         raise MapError(

@@ -204,7 +204,7 @@ def find_encoder(
         return None, ""
     foreign = foreign_encoder(name, language)
     if foreign:
-        return None, f"{foreign} Until then only words are compared."
+        return None, f"Only words are compared. {foreign}"
     from aspectra.encoder.pretrained import load_encoder
 
     try:
@@ -212,7 +212,7 @@ def find_encoder(
     except NotInstalledError as error:
         if name != BUNDLED:
             raise
-        return None, f"{error} Until then only words are compared: about 7 of 100 segments more are wrong."
+        return None, f"Only words are compared, and about 7 more of 100 segments are wrong. {error}"
 
 
 def foreign_encoder(name: str, language: str) -> str:

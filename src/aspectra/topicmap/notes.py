@@ -27,10 +27,10 @@ def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str], words: Seq
     """Say which aspects the encoder alone knows, and which nobody; names may be misspelt `words`."""
     notes = []
     if by_encoder:
-        name, it = ("the name", "it") if len(by_encoder) == 1 else ("the names", "them")
+        it = "it" if len(by_encoder) == 1 else "them"
         notes.append(
-            f"No word of {', '.join(by_encoder)} occurs often in the reviews: only what the encoder knows of "
-            f"{name} speaks for {it}. {meant(by_encoder, words)}Words or examples in {rundir.ASPECTS} help."
+            f"The words of {', '.join(by_encoder)} are rare in the reviews: only the encoder knows what "
+            f"speaks of {it}. {meant(by_encoder, words)}Words or examples in {rundir.ASPECTS} help."
         )
     if unknown:
         it = "it" if len(unknown) == 1 else "them"
@@ -63,7 +63,7 @@ def notes_on_silence(names: Sequence[str]) -> list[str]:
 def notes_on_catch_all(names: Sequence[str]) -> list[str]:
     """Say which names mean what General means: they are left out."""
     return [
-        f"{name} is not learnt: what speaks of none of your aspects is {GENERAL}, which is always there. "
+        f"{name} is left out: segments about none of your aspects are {GENERAL} already. "
         f"If you mean something else, say what in {rundir.ASPECTS}."
         for name in names
     ]
@@ -75,7 +75,9 @@ def notes_on_names(aspects: Sequence[Aspect], known: Callable[[str], Aspect]) ->
     bare = [one.name for one, found in said if not (one.about or one.words or one.examples or found.examples)]
     if not bare:
         return []
-    return [f"Only the name speaks for {', '.join(bare)}. Words or examples in {rundir.ASPECTS} help."]
+    return [
+        f"Nothing but the name is known of {', '.join(bare)}. Words or examples in {rundir.ASPECTS} help."
+    ]
 
 
 def notes_on_number(aspects: Sequence[Aspect], n_topics: int) -> list[str]:
@@ -98,8 +100,8 @@ def notes_on_twins(names: Sequence[str], alike: np.ndarray) -> list[str]:
     """Say which two aspects mean the same: their evidence (cosines, A×A) is much more alike than others'."""
     pairs = [(one, two) for one in range(len(alike)) for two in range(one)]
     return [
-        f"{names[two]} and {names[one]} mean much the same. Keep one of them, or tell them apart with words "
-        f"or examples in {rundir.ASPECTS}."
+        f"{names[two]} and {names[one]} mean nearly the same. Keep one of them, or tell them apart with "
+        f"words or examples in {rundir.ASPECTS}."
         for one, two in pairs
         if alike[one, two] > SAME
     ]

@@ -22,7 +22,7 @@ from aspectra import disk, rundir
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError
-from aspectra.student.card import AGAIN, Card
+from aspectra.student.card import Card, again
 from aspectra.teacher.model import attend
 from aspectra.topicmap.topicmap import TopicMap
 
@@ -112,14 +112,15 @@ class Student(nn.Module):
             str(home / rundir.ENCODER) if card.config.finetune else card.config.encoder, card.config.longest
         )
         if encoder.fingerprint != card.encoder_fingerprint:
+            name = encoder.name
             raise RunError(
-                f"The encoder {encoder.name!r} has other weights than the student was made with. {AGAIN}"
+                f"The encoder {name!r} has other weights than the student was made with. {again(home)}"
             )
         head = Head(encoder.width, len(card.aspects), card.config.attention, card.config.smoothness)
         try:
             head.load_state_dict(load_file(home / rundir.HEAD))
         except (SafetensorError, RuntimeError) as error:
-            raise RunError(f"{home / rundir.HEAD} does not fit ({error}). {AGAIN}") from None
+            raise RunError(f"{home / rundir.HEAD} does not fit ({error}). {again(home)}") from None
         return cls(encoder, head, card).eval()
 
 
