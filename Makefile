@@ -41,8 +41,8 @@ unit:
 
 bench: install
 	$(BIN)/aspectra bench quality --data $(DATA) --jobs 2 --markdown docs/results.md
-	$(BIN)/aspectra bench labels --data $(DATA) --jobs 2 --markdown docs/results.md
-	$(BIN)/aspectra bench ablation --data $(DATA) --sets citysearch,tv --jobs 2 --markdown docs/results.md
+	$(BIN)/aspectra bench labels --data $(DATA) --seeds 2 --jobs 2 --markdown docs/results.md
+	$(BIN)/aspectra bench ablation --data $(DATA) --sets citysearch,tv --jobs 2 --markdown docs/experiments.md
 	$(BIN)/aspectra bench speed --data $(DATA) --markdown docs/results.md
 
 site: install

@@ -11,8 +11,8 @@ from aspectra.topicmap.first_opinion import AspectEvidence, GeneralEvidence, fir
 from aspectra.topicmap.gaussians import (
     SHRINKAGE,
     SUREST,
+    CorrectionData,
     Features,
-    Lessons,
     Space,
     fit_gaussians,
     learn_correction,
@@ -179,7 +179,7 @@ def test_labels_help_more_the_more_there_are(count: int) -> None:
 def test_a_few_labels_of_doubtful_segments_do_not_turn_clear_answers_round() -> None:
     doubtful = np.tile([0.5, 0.4, 0.1], (12, 1))
     labels = np.eye(3)[[2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2]]
-    correction = learn_correction(Lessons.of(doubtful, np.zeros((12, 4)), labels))
+    correction = learn_correction(CorrectionData.of(doubtful, np.zeros((12, 4)), labels))
     clear = np.array([[0.98, 0.015, 0.005], [0.015, 0.98, 0.005]])
     assert list(correction(clear, np.zeros((2, 4))).argmax(1)) == [0, 1]
 
@@ -188,8 +188,8 @@ def test_a_lesson_of_half_the_weight_counts_as_half_as_many() -> None:
     draws = np.random.default_rng(0)
     answers, places = softmax(draws.normal(size=(20, 3))), draws.normal(size=(20, 4))
     labels = np.eye(3)[draws.integers(0, 3, 20)]
-    once = Lessons.of(answers, places, labels)
-    halves = Lessons.of(answers, places, labels, 0.5)
+    once = CorrectionData.of(answers, places, labels)
+    halves = CorrectionData.of(answers, places, labels, 0.5)
     both = [learn_correction(one)(answers, places) for one in (once, halves.and_then(halves))]
     np.testing.assert_allclose(*both, atol=1e-4)
 
@@ -197,7 +197,9 @@ def test_a_lesson_of_half_the_weight_counts_as_half_as_many() -> None:
 def test_what_is_added_beside_is_left_out_of_the_correction() -> None:
     answers, places = np.full((60, 3), 1 / 3), np.zeros((60, 2))
     labels, beside = np.eye(3)[np.arange(60) % 2], np.tile([5.0, 5.0, 0.0], (60, 1))
-    plain, told = (learn_correction(Lessons.of(answers, places, labels, 1.0, one)) for one in (None, beside))
+    plain, told = (
+        learn_correction(CorrectionData.of(answers, places, labels, 1.0, one)) for one in (None, beside)
+    )
     assert np.ptp(plain.linear.bias) > 1
     assert np.ptp(told.linear.bias) < 0.1
 

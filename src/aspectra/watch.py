@@ -33,7 +33,7 @@ CANDIDATES = 60
 
 
 @dataclass(frozen=True)
-class News:
+class Change:
     """One change: rose, fell, soured, improved or appeared; `low` and `high` bound after − before."""
 
     kind: str
@@ -55,7 +55,7 @@ class News:
         return {**asdict(self), "quotes": list(self.quotes)}
 
 
-def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
+def watch(run: Path | str, new: Path | str, against: Path | str) -> list[Change]:
     """Compare two label files of a run; return what changed beyond chance, shares first.
 
     It warns of files that lack some of their reviews' segments.
@@ -64,15 +64,15 @@ def watch(run: Path | str, new: Path | str, against: Path | str) -> list[News]:
     - `new`: the label file of the latest reviews.
     - `against`: the label file to compare with, of other, usually earlier reviews.
     """
-    news, doubts = compare_files(run, new, against)
+    changes, doubts = compare_files(run, new, against)
     for line in doubts:
         warnings.warn(line, stacklevel=2)
-    return news
+    return changes
 
 
 def compare_files(
     run: Path | str, new: Path | str, against: Path | str
-) -> tuple[list[News], tuple[str, ...]]:
+) -> tuple[list[Change], tuple[str, ...]]:
     """Return what `watch` does, and what speaks against it."""
     from aspectra.detector import AspectDetector
 
@@ -93,8 +93,8 @@ def compare_files(
             )
     check_same_model(detector, Path(run), later, earlier)
     free = [choice.topic for choice in topic_map.choices if choice.aspect in (None, GENERAL, NOT_REVIEW)]
-    news = list(with_quotes(find_news(earlier, later, topics, free), later, topics))
-    return news, (*later.warnings, *earlier.warnings)
+    changes = list(with_quotes(find_changes(earlier, later, topics, free), later, topics))
+    return changes, (*later.warnings, *earlier.warnings)
 
 
 def check_same_model(detector: AspectDetector, run: Path, later: Labels, earlier: Labels) -> None:
@@ -112,7 +112,7 @@ def check_same_model(detector: AspectDetector, run: Path, later: Labels, earlier
         )
 
 
-def find_news(earlier: Labels, later: Labels, topics: Topics, free: Sequence[int]) -> list[News]:
+def find_changes(earlier: Labels, later: Labels, topics: Topics, free: Sequence[int]) -> list[Change]:
     """Compare shares of aspects, net sentiment, and shares of the topics that belong to no aspect."""
     aspects = later.aspects
     felt = earlier.felt and later.felt
@@ -120,7 +120,7 @@ def find_news(earlier: Labels, later: Labels, topics: Topics, free: Sequence[int
     found = compared(
         counts(earlier, "aspect", len(aspects)), counts(later, "aspect", len(aspects)), aspects, n
     )
-    news = [one for one in found if one.name != GENERAL]
+    changes = [one for one in found if one.name != GENERAL]
     if felt:
         one, two = (
             felt_tally(x.frame, len(aspects), n_groups(x), ()).merge(0).at(0) for x in (earlier, later)
@@ -129,11 +129,11 @@ def find_news(earlier: Labels, later: Labels, topics: Topics, free: Sequence[int
         for at in np.flatnonzero(claimed).tolist():
             before, after = float(one.share[at]), float(two.share[at])
             kind = "soured" if after < before else "improved"
-            news.append(News(kind, aspects[at], before, after, float(low[at]), float(high[at])))
+            changes.append(Change(kind, aspects[at], before, after, float(low[at]), float(high[at])))
     names = distinct_names([item.keywords for item in topics.items])
     grown = compared(counts(earlier, "topic", len(names)), counts(later, "topic", len(names)), names, n)
     kept = {names[topic] for topic in free}
-    return news + [
+    return changes + [
         replace(topic, kind="appeared")
         for topic in grown
         if topic.kind == "rose" and topic.name in kept and topic.after >= 2 * topic.before
@@ -150,25 +150,25 @@ def counts(labels: Labels, column: str, n: int) -> Tally:
     return tally(labels.frame.with_columns(code=code), "code", n, n_groups(labels), ()).merge(0).at(0)
 
 
-def compared(before: Tally, after: Tally, names: Sequence[str], comparisons: int) -> list[News]:
+def compared(before: Tally, after: Tally, names: Sequence[str], comparisons: int) -> list[Change]:
     """Return the shares that differ beyond chance, the largest difference first."""
     low, high, claimed = difference_interval(before, after, comparisons)
     found = [
-        News("rose" if after.share[at] > before.share[at] else "fell", names[at], float(before.share[at]),
+        Change("rose" if after.share[at] > before.share[at] else "fell", names[at], float(before.share[at]),
              float(after.share[at]), float(low[at]), float(high[at]))
         for at in np.flatnonzero(claimed).tolist()
     ]  # fmt: skip
     return sorted(found, key=lambda one: -abs(one.after - one.before))
 
 
-def with_quotes(news: Sequence[News], labels: Labels, topics: Topics) -> Iterator[News]:
+def with_quotes(changes: Sequence[Change], labels: Labels, topics: Topics) -> Iterator[Change]:
     """Add segments of the new file: the most negative where something soured, else the most certain.
 
     Those of one word only if there are no others. Of a topic that appeared, those with most of its keywords.
     """
     names = distinct_names([item.keywords for item in topics.items])
     number = {name: item.id for name, item in zip(names, topics.items, strict=True)}
-    for one in news:
+    for one in changes:
         mine = pl.col("topic") == number[one.name] if one.kind == "appeared" else pl.col("aspect") == one.name
         by = {"soured": pl.col("score"), "improved": -pl.col("score")}.get(one.kind, -pl.col("probability"))
         readable = pl.col("known_words").is_between(*READABLE)

@@ -32,6 +32,6 @@ def command(
             if one.wrong or not quiet:
                 show.line(f"{one.state:<9} {one.name}" + (f"\n{'':<10}{one.message}" if one.message else ""))
         whole = sum(one.state == OK for one in found)
-        show.note(f"{whole} files are whole." if not wrong else f"{len(wrong)} need attention.", quiet)
+        show.note(f"{whole} files are complete." if not wrong else f"{len(wrong)} need attention.", quiet)
     if wrong:
         raise typer.Exit(1)

@@ -32,15 +32,15 @@ def command(
     """
     from aspectra.watch import compare_files
 
-    news, doubts = compare_files(run, new, against)
+    changes, doubts = compare_files(run, new, against)
     for line in doubts:
         show.note(line)
     if as_json:
-        show.as_json([one.to_dict() for one in news])
+        show.as_json([one.to_dict() for one in changes])
     else:
-        for one in news:
+        for one in changes:
             show.line(one.line())
             for quote in one.quotes:
                 show.line(f"    “{quote[:LONGEST]}”")
-    if news and fail_on_change:
+    if changes and fail_on_change:
         raise typer.Exit(CHANGED)

@@ -76,8 +76,8 @@ def compute_states(
 ) -> np.ndarray:
     """Return the mean states of each text, N×2×D float32.
 
-    They are kept in the folder, so many texts in a file: a longer list that starts with the same texts finds
-    them again.
+    The folder keeps them, STATES_CHUNK texts per file, so a longer list that starts with the same texts reuses
+    the files.
     """
     result = np.empty((len(texts), LAYERS, encoder.width), dtype=np.float32)
     for start in range(0, len(texts), STATES_CHUNK):

@@ -133,9 +133,9 @@ def learn_phrases(
     states: np.ndarray,
     embed: Callable[[Sequence[str]], np.ndarray],
 ) -> tuple[Phrases, np.ndarray]:
-    """Learn from segments and their states (N×De, centred); `embed` encodes words and pairs of `reviews`.
+    """Learn from segments and their states (N×2·De, centred); `embed` encodes words and pairs of `reviews`.
 
-    Return the phrases and the components (De×C) of the states that their vectors have.
+    Return the phrases and the components (2·De×C) of the states that their vectors have.
     """
     from scipy.sparse import csr_matrix
 
@@ -182,7 +182,7 @@ def frequent(reviews: pl.Series) -> Phrases:
 
 
 def meanings_of(known: Phrases, embed: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
-    """Return (V + P)×De: what the encoder makes of each word, and of each pair beyond its two words."""
+    """Return (V + P)×2·De: what the encoder makes of each word, and of each pair beyond its two words."""
     first, second = np.divmod(known.pairs, max(1, len(known.types)))
     pairs = [f"{known.types[a]} {known.types[b]}" for a, b in zip(first, second, strict=True)]
     states = embed([*known.types, *pairs])
@@ -196,7 +196,7 @@ def meanings_of(known: Phrases, embed: Callable[[Sequence[str]], np.ndarray]) ->
 
 
 def principal(states: np.ndarray) -> np.ndarray:
-    """Return the first principal components of states, De×C."""
+    """Return the first principal components of states, 2·De×C."""
     _, vectors = np.linalg.eigh(states.T @ states)
     return np.asarray(vectors[:, ::-1][:, :WIDTH], dtype=np.float32)
 

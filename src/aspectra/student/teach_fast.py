@@ -19,7 +19,7 @@ from aspectra.student.fast import FastStudent, answer, before_labels, fill, lear
 from aspectra.student.linear import LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.calibrate import temperature_for
-from aspectra.topicmap.gaussians import Features, Lessons, Space, learn_correction, normalise, turned
+from aspectra.topicmap.gaussians import CorrectionData, Features, Space, learn_correction, normalise, turned
 from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.reader import Embed
 
@@ -85,7 +85,7 @@ def flat_features(features: Features, origin: np.ndarray) -> np.ndarray:
 
 
 def projected(head: Head, components: np.ndarray) -> Head:
-    """Return a head whose models multiply the components (De×C) of states in place of the states."""
+    """Return a head whose models multiply the components (2·De×C) of states in place of the states."""
     size, names = len(components), MODELS & head.keys()
     return head | {name: np.vstack([components.T @ head[name][:size], head[name][size:]]) for name in names}
 
@@ -127,21 +127,23 @@ def own_correction(
     """Learn from labels what a fast student's own features warrant; the parts are named as in its head.
 
     The student's answers (N×A) to other segments, as the fast student has `read` them, teach as well.
-    `space` is the student's, and `components` (De×C) are those of the encoder's states that it has.
+    `space` is the student's, and `components` (2·De×C) are those of the encoder's states that it has.
     """
 
-    def lessons(read: Read, targets: np.ndarray, weight: float) -> Lessons:
+    def data_of(read: Read, targets: np.ndarray, weight: float) -> CorrectionData:
         (flat, leaning), width = read, components.shape[1]
         whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
-        return Lessons.of(before_labels(flat, fast.head), space.places(whole), targets, weight, leaning)
+        return CorrectionData.of(
+            before_labels(flat, fast.head), space.places(whole), targets, weight, leaning
+        )
 
     told = np.zeros((len(labels.texts), answers.shape[1] + 1))  # the last: aspects that were not learnt
     told[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)
     rows = np.linspace(0, len(answers) - 1, min(IMITATED, len(answers))).astype(int)
     likely = normalise(answers[rows] ** IMITATED_POWER)
     found = learn_correction(
-        lessons(fast.read(labels.texts), normalise(told[:, :-1]), 1.0).and_then(
-            lessons((read[0][rows], read[1][rows]), likely, IMITATED_WEIGHT)
+        data_of(fast.read(labels.texts), normalise(told[:, :-1]), 1.0).and_then(
+            data_of((read[0][rows], read[1][rows]), likely, IMITATED_WEIGHT)
         )
     )
     linear = space.unfold(found.linear)

@@ -140,7 +140,7 @@ def fit_gaussians(places: np.ndarray, targets: np.ndarray) -> Linear:
 
 
 @dataclass(frozen=True)
-class Lessons:
+class CorrectionData:
     """What a correction is learnt from: answers so far (N×A), places (N×C), what they should be (N×A).
 
     `weight` (N) is how much each counts, and `beside` (N×A) what else is added to its scores.
@@ -160,14 +160,14 @@ class Lessons:
         targets: np.ndarray,
         weight: np.ndarray | float = 1.0,
         beside: np.ndarray | None = None,
-    ) -> Lessons:
-        """Return lessons that all count the same, if `weight` is a number."""
+    ) -> CorrectionData:
+        """Return data that all count the same, if `weight` is a number."""
         weights = np.broadcast_to(weight, len(answers))
         return cls(answers, places, targets, weights, np.zeros_like(answers) if beside is None else beside)
 
-    def and_then(self, more: Lessons) -> Lessons:
-        """Return these lessons and more."""
-        return Lessons(
+    def and_then(self, more: CorrectionData) -> CorrectionData:
+        """Return these data and more."""
+        return CorrectionData(
             *(np.concatenate([getattr(self, one.name), getattr(more, one.name)]) for one in fields(self))
         )
 
@@ -178,21 +178,21 @@ def surest(answers: np.ndarray) -> np.ndarray:
     return np.unique(order[answers.argmax(1)[order] == np.arange(order.shape[1])])
 
 
-def sure_lessons(answers: np.ndarray, places: np.ndarray, n_labels: int) -> Lessons:
+def surest_data(answers: np.ndarray, places: np.ndarray, n_labels: int) -> CorrectionData:
     """Return what `surest` segments teach beside so many labels: that their answers are right."""
     best = answers.argmax(1)
     count = np.bincount(best, minlength=answers.shape[1])[best]
-    return Lessons.of(answers, places, answers, SUREST_SHARE * n_labels / count)
+    return CorrectionData.of(answers, places, answers, SUREST_SHARE * n_labels / count)
 
 
-def learn_correction(lessons: Lessons) -> Correction:
+def learn_correction(data: CorrectionData) -> Correction:
     """Fit a correction by penalised maximum likelihood: with few labels it stays near none."""
     from scipy.optimize import minimize
     from threadpoolctl import threadpool_limits
 
-    places, targets, weight = lessons.places, lessons.targets, lessons.weight[:, None]
+    places, targets, weight = data.places, data.targets, data.weight[:, None]
     width, n_aspects = places.shape[1], targets.shape[1]
-    known = logs(lessons.answers)
+    known = logs(data.answers)
     on_weights, on_bias, on_power = LABEL_PRIOR
     n_weights = width * n_aspects
 
@@ -201,7 +201,7 @@ def learn_correction(lessons: Lessons) -> Correction:
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         weights, bias, power = split(flat)
-        guess = softmax(power * known + places @ weights + bias + lessons.beside)
+        guess = softmax(power * known + places @ weights + bias + data.beside)
         wrong = weight * (guess - targets)
         held = on_weights * (weights**2).sum() + on_bias * (bias**2).sum() + on_power * (power - POWER) ** 2
         gradient = [

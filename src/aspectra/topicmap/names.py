@@ -17,16 +17,16 @@ from aspectra.topicmap.first_opinion import SURE_SHARE, AspectEvidence, GeneralE
 from aspectra.topicmap.gaussians import (
     TINY,
     Correction,
+    CorrectionData,
     Features,
-    Lessons,
     Linear,
     Space,
     fit_gaussians,
     heard,
     learn_correction,
     normalise,
-    sure_lessons,
     surest,
+    surest_data,
 )
 
 PRIOR_POWER, SPREAD = 0.5, 0.1
@@ -90,8 +90,8 @@ class Learned:
     def with_labels(self, segments: Features, labels: np.ndarray) -> Learned:
         """Return what labels (N×A, rows that sum to one) make of it: corrections as large as they warrant."""
         plain, segments = replace(self, correction=None), segments.filled(self.usual)
-        told = Lessons.of(plain.probabilities(segments), self.space(segments), labels)
-        sure = sure_lessons(plain.probabilities(self.sure), self.space(self.sure), len(labels))
+        told = CorrectionData.of(plain.probabilities(segments), self.space(segments), labels)
+        sure = surest_data(plain.probabilities(self.sure), self.space(self.sure), len(labels))
         return replace(plain, correction=learn_correction(told.and_then(sure)))
 
 
