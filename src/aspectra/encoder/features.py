@@ -76,8 +76,8 @@ def compute_states(
 ) -> np.ndarray:
     """Return the mean states of each text, N×2×D float32.
 
-    The folder keeps them, STATES_CHUNK texts per file, so a longer list that starts with the same texts reuses
-    the files.
+    The folder keeps them, STATES_CHUNK texts per file: a longer list that starts with the same texts reuses
+    these files.
     """
     result = np.empty((len(texts), LAYERS, encoder.width), dtype=np.float32)
     for start in range(0, len(texts), STATES_CHUNK):
@@ -105,7 +105,7 @@ def encode_chunk(encoder: Encoder, pieces: Ragged, rows: np.ndarray) -> np.ndarr
             for start in range(0, len(rows), BATCH):
                 ids, mask = encoder.padded(pieces, rows[start : start + BATCH])
                 parts.append(
-                    encoder.hidden(ids, mask).half().numpy()[mask.numpy() > 0]
+                    encoder.hidden(ids, mask).half().cpu().numpy()[mask.numpy() > 0]
                 )  # half first: less to pick from
     except (MemoryError, torch.OutOfMemoryError):
         raise RunError(f"Out of memory with {BATCH} segments at once. Choose a smaller --encoder.") from None
