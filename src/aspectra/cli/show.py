@@ -202,14 +202,19 @@ def label_command(run: Path, output: str = "labelled.csv") -> str:
 
 
 def example_names(detector: AspectDetector) -> str:
-    """Return names for --aspects to begin with: keywords of large topics that often name an aspect."""
-    from aspectra.topicmap.library import known_names
+    """Return names for --aspects to begin with: keywords of large topics that often name an aspect.
+
+    Those that are an aspect's first name in the library come first: "Setup" before "Feel".
+    """
+    from aspectra.topicmap.library import known_names, known_titles
     from aspectra.topicmap.suggest import propose_aspects
 
     fitted = detector.fitted_
-    known = set(known_names(fitted.vocabulary.language))
+    language = fitted.vocabulary.language
     topics = sorted(fitted.topics.items, key=lambda item: -item.share)
-    words = [word.title() for item in topics for word in item.keywords[:LEADING] if word in known]
+    keywords = [word for item in topics for word in item.keywords[:LEADING]]
+    groups = set(known_titles(language)), set(known_names(language))
+    words = [word.title() for known in groups for word in keywords if word in known]
     proposed = propose_aspects(fitted.topics, fitted.teacher.topics, fitted.vocabulary, fitted.vectors)
     names = dict.fromkeys([*words, *(name for name, _ in proposed)])
     return ",".join(list(names)[:3]) or "Price,Quality"

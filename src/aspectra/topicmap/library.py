@@ -35,6 +35,13 @@ def known_names(language: str = LANGUAGE) -> list[str]:
     return list(library()) if language == LANGUAGE else []
 
 
+def known_titles(language: str = LANGUAGE) -> list[str]:
+    """Return the first name of each aspect of the library, in small letters."""
+    if language != LANGUAGE:
+        return []
+    return list(dict.fromkeys(plain(one.name) for some in library().values() for one in some))
+
+
 def plain(name: str) -> str:
     """Return a name in small letters, without signs and brackets: "💰 Price (EUR)" is price."""
     return " ".join(re.sub(r"\(.*?\)|[^\w\s/&+,;]|_", " ", name).lower().split())
