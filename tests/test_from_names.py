@@ -147,6 +147,15 @@ def test_an_aspect_that_nothing_speaks_of_is_told(
     assert "Nothing speaks of Xqz" in (tmp_path / "r.html").read_text()
 
 
+def test_labels_of_one_aspect_leave_others_without_an_answer_and_that_is_said(
+    linear_run: Path, config: StudentConfig, known: Gold
+) -> None:
+    labels = Gold(known.texts, tuple(frozenset({"Taste"}) for _ in known.texts))
+    notes = train_linear(Fitted.load(linear_run), config, labels=labels).card.notes
+    assert any(note.startswith("Hardly any segment is answered with ") for note in notes)
+    assert not any("the reviews hardly mention" in note for note in notes)
+
+
 def test_what_to_do_next_names_the_users_own_files(
     own_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

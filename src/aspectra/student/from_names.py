@@ -32,7 +32,7 @@ from aspectra.topicmap.calibrate import (
 from aspectra.topicmap.gaussians import Features, normalise
 from aspectra.topicmap.names import Learned, learn_from_names, unspoken
 from aspectra.topicmap.names_sample import NamesSample, find_encoder, spoken_of
-from aspectra.topicmap.notes import notes_on_silence
+from aspectra.topicmap.notes import notes_on_no_answer, notes_on_silence
 from aspectra.topicmap.topicmap import TopicMap
 
 
@@ -66,7 +66,8 @@ def train_linear(
         temperature, lead = label_calibration(guess, gold, temperature)
         facts["several_from"] = label_threshold(soften(guess, temperature, lead), gold, card.aspects)
     counts = np.bincount(answers.argmax(1), minlength=len(card.aspects)).tolist()
-    notes += notes_on_silence(unspoken(answers, card.aspects, evidence))
+    silent = unspoken(answers, card.aspects, evidence)
+    notes += notes_on_silence(silent) if labels is None else notes_on_no_answer(silent)
     progress("head", 1.0)
     card = replace(
         card,

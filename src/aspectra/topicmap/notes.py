@@ -60,6 +60,14 @@ def notes_on_silence(names: Sequence[str]) -> list[str]:
     ]
 
 
+def notes_on_no_answer(names: Sequence[str]) -> list[str]:
+    """Say for which aspects labels of others leave hardly an answer."""
+    if not names:
+        return []
+    it = "it" if len(names) == 1 else "them"
+    return [f"Hardly any segment is answered with {', '.join(names)}. Label some segments of {it}, too."]
+
+
 def notes_on_catch_all(names: Sequence[str]) -> list[str]:
     """Say which names mean what General means: they are left out."""
     return [
