@@ -1,5 +1,6 @@
 """Suggestions from names alone, and what is said of names that cannot be used."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,15 @@ def test_names_with_an_encoder_give_suggestions_too(
 
 
 # Names that cannot be used, or hardly
+
+
+def test_where_one_topic_has_most_segments_mapping_topics_is_not_advised(
+    detector: AspectDetector, words: NamesSample
+) -> None:
+    alone = replace(words, features=replace(words.features, beta=np.eye(16)[np.zeros(len(words.texts), int)]))
+    notes = suggest_by_names(detector.topics_, named("Taste", "Noise"), alone).notes
+    assert any("Too few reviews for topics: one of them has 100%" in note for note in notes)
+    assert not any("Give it a topic on the page" in note for note in notes)
 
 
 def test_a_name_that_nobody_knows_is_said_and_left_out(detector: AspectDetector, words: NamesSample) -> None:

@@ -23,6 +23,8 @@ from aspectra.vectors import WordVectors
 
 N_KEYWORDS = 10
 N_TYPICAL = 5
+COLLAPSED = 0.5
+"""Where one topic has more of the segments than this, topics say nothing: there are too few reviews."""
 COPY = 0.6
 """Segments that share more of their words than this are near-copies."""
 SAMPLE = 200_000

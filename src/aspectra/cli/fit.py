@@ -26,10 +26,6 @@ STAGE_LABELS = {
 }
 
 
-COLLAPSED = 0.5
-"""Where one topic has more of the segments, topics say nothing."""
-
-
 @with_settings(FitConfig)
 def command(
     files: show.Inputs,
@@ -69,6 +65,7 @@ def command(
 def summary(detector: AspectDetector, run: Path) -> Iterator[str]:
     """Say what a fit learnt from and what it left out, and what to type next."""
     from aspectra.text.code import count_foreign
+    from aspectra.topics import COLLAPSED
 
     corpus, topics = detector.corpus_, detector.topics_.items
     junk = corpus.segments.filter("junk")["text"]

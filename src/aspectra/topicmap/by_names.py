@@ -95,7 +95,7 @@ def suggest_by_names(
             ),
             *notes_on_twins(names, likeness(evidence, general, sample)),
             *notes_on_number(specific, len(topics.items)),
-            *notes_on_topics(learned, suggestions),
+            *notes_on_topics(learned, suggestions, float(sizes.max() / max(sizes.sum(), 1))),
         ),
         learned.shares,
         words_of(sample, learned),
