@@ -212,6 +212,7 @@ def place_of(name: str) -> str:
 
 def import_transformers() -> Any:
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # it tells of every try to connect
     try:
         import transformers
     except ImportError:
