@@ -133,9 +133,9 @@ def test_names_with_an_encoder_give_suggestions_too(
 def test_where_one_topic_has_most_segments_mapping_topics_is_not_advised(
     detector: AspectDetector, words: NamesSample
 ) -> None:
-    alone = replace(words, features=replace(words.features, beta=np.eye(16)[np.zeros(len(words.texts), int)]))
-    notes = suggest_by_names(detector.topics_, named("Taste", "Noise"), alone).notes
-    assert any("Too few reviews for topics: one of them has 100%" in note for note in notes)
+    items = tuple(replace(item, share=float(item.id == 3)) for item in detector.topics_.items)
+    notes = suggest_by_names(replace(detector.topics_, items=items), named("Taste", "Noise"), words).notes
+    assert any("Too few reviews for topics: one of them has 100% of the segments" in note for note in notes)
     assert not any("Give it a topic on the page" in note for note in notes)
 
 

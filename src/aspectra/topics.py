@@ -24,7 +24,7 @@ from aspectra.vectors import WordVectors
 N_KEYWORDS = 10
 N_TYPICAL = 5
 COLLAPSED = 0.5
-"""Where one topic has more of the segments than this, topics say nothing: there are too few reviews."""
+"""Where one topic has more of the segments than this, topics say nothing."""
 COPY = 0.6
 """Segments that share more of their words than this are near-copies."""
 SAMPLE = 200_000
@@ -127,6 +127,17 @@ def interpret(
     # The paper's keywords, whatever is shown: a map stays valid if only the way to choose keywords changes.
     mark = rundir.fingerprint([item.paper_keywords for item in items], matrix.round(5).tolist())
     return Topics(tuple(items), round(distinct, 4), mark)
+
+
+def note_on_collapse(items: Sequence[Topic]) -> list[str]:
+    """Say so if one topic has most segments, as with few reviews, and what to do instead of mapping."""
+    largest = max(item.share for item in items)
+    if largest <= COLLAPSED:
+        return []
+    return [
+        f"Too few reviews for topics: one of them has {largest:.0%} of the segments. Name your aspects, and "
+        "label some segments on the page: mapping topics brings little."
+    ]
 
 
 def frequent_words(

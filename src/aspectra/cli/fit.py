@@ -65,7 +65,7 @@ def command(
 def summary(detector: AspectDetector, run: Path) -> Iterator[str]:
     """Say what a fit learnt from and what it left out, and what to type next."""
     from aspectra.text.code import count_foreign
-    from aspectra.topics import COLLAPSED
+    from aspectra.topics import note_on_collapse
 
     corpus, topics = detector.corpus_, detector.topics_.items
     junk = corpus.segments.filter("junk")["text"]
@@ -75,12 +75,7 @@ def summary(detector: AspectDetector, run: Path) -> Iterator[str]:
     yield from detector.fitted_.felt().notes()
     if len(junk) > foreign:
         yield f"{len(junk) - foreign:,} segments of pasted code or markup left out."
-    largest = max(item.share for item in topics)
-    if largest > COLLAPSED:
-        yield (
-            f"Too few reviews for topics: one of them has {largest:.0%} of the segments. "
-            "Name your aspects; a student learns from the names without topics."
-        )
+    yield from note_on_collapse(topics)
     yield (
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments"
         + (f" ({foreign:,} in another language, left out of training), " if foreign else ", ")

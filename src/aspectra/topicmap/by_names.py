@@ -22,7 +22,7 @@ from aspectra.topicmap.names import Learned, learn_from_names
 from aspectra.topicmap.names_sample import NamesSample, spoken_of
 from aspectra.topicmap.notes import notes_on_names, notes_on_number, notes_on_topics, notes_on_twins
 from aspectra.topicmap.topicmap import Suggestion
-from aspectra.topics import Topics, frequent_words
+from aspectra.topics import Topics, frequent_words, note_on_collapse
 
 CLEAR, LEAD, AGREED = 0.6, 0.3, 0.5
 """A clear topic: so many of its segments speak of the aspect, so many more than of the next, and so many
@@ -95,7 +95,7 @@ def suggest_by_names(
             ),
             *notes_on_twins(names, likeness(evidence, general, sample)),
             *notes_on_number(specific, len(topics.items)),
-            *notes_on_topics(learned, suggestions, float(sizes.max() / max(sizes.sum(), 1))),
+            *(note_on_collapse(topics.items) or notes_on_topics(learned, suggestions)),
         ),
         learned.shares,
         words_of(sample, learned),

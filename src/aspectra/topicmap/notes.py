@@ -15,7 +15,6 @@ from aspectra.config import GENERAL
 from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.names import Learned
 from aspectra.topicmap.topicmap import Suggestion, TopicMap
-from aspectra.topics import COLLAPSED
 
 SAME = 0.7
 """Aspects whose evidence has a higher cosine than this mean the same."""
@@ -129,13 +128,8 @@ def notes_on_carried(topic_map: TopicMap) -> list[str]:
     ]
 
 
-def notes_on_topics(learned: Learned, suggestions: Sequence[Suggestion], largest: float) -> list[str]:
-    """Say which aspects no topic has; if the largest topic has most segments, that topics say nothing."""
-    if largest > COLLAPSED:
-        return [
-            f"Too few reviews for topics: one of them has {largest:.0%} of the segments. The names tell the "
-            "aspects; labelling some segments on the page helps more than mapping topics."
-        ]
+def notes_on_topics(learned: Learned, suggestions: Sequence[Suggestion]) -> list[str]:
+    """Say which aspects no topic has."""
     served = {one.aspect for one in suggestions} | {name for one in suggestions for name, _ in one.shares}
     without = {name: share for name, share in learned.shares.items() if name not in {*served, GENERAL}}
     if not without:
