@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 import typer
 
+from aspectra.aspects.aspects import Aspect
 from aspectra.bench.protocol import Task
 from aspectra.bench.sets import find_set, prepare_folders
 from aspectra.bench.systems.names import KeptEncoder as TaskEncoder
@@ -39,7 +40,6 @@ from aspectra.student.distill import train_student
 from aspectra.student.linear import LinearStudent
 from aspectra.text.segment import split_reviews
 from aspectra.text.tokens import extract_forms
-from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
 DOMAINS = ("tv", "boots", "bluetooth", "bags_and_cases")

@@ -23,6 +23,7 @@ import polars as pl
 import pytest
 
 from aspectra import disk
+from aspectra.aspects.gaussians import Features
 from aspectra.cli import main
 from aspectra.config import StudentConfig
 from aspectra.detector import AspectDetector
@@ -342,3 +343,20 @@ def aspectra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         return Answer(int(end.value.code or 0), said.out, said.err)
 
     return call
+
+
+PLANTED_WIDTH, N_PLANTED, PLANTED_TOPICS = 12, 1500, 8
+DIRECTIONS = np.eye(PLANTED_WIDTH)
+"""The width and number of planted segments, their topics, and a direction for each aspect."""
+
+
+def plant_segments(seed: int = 0, encoder: bool = True) -> tuple[Features, np.ndarray]:
+    """Draw segments of Sound, Image and General: each near its direction, with two topics of its own."""
+    random = np.random.default_rng(seed)
+    truth = random.choice(3, N_PLANTED, p=[0.2, 0.2, 0.6])
+    near = DIRECTIONS[truth] + 0.35 * random.normal(size=(N_PLANTED, PLANTED_WIDTH))
+    beta = random.dirichlet(np.full(PLANTED_TOPICS, 0.3), N_PLANTED)
+    beta[np.arange(N_PLANTED), 2 * truth + random.integers(0, 2, N_PLANTED)] += 1
+    beta /= beta.sum(1, keepdims=True)
+    other = DIRECTIONS[truth][:, None] + 0.5 * random.normal(size=(N_PLANTED, 2, PLANTED_WIDTH))
+    return Features(near, beta, other if encoder else None), truth

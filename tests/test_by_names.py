@@ -6,12 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.names_sample import (
+    NamesSample,
+)
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.encoder.pretrained import load_encoder
 from aspectra.errors import InputError
 from aspectra.sample import ASPECTS, Sample
-from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_names import (
     Suggested,
     is_clear,
@@ -19,9 +22,6 @@ from aspectra.topicmap.by_names import (
     suggest_by_names,
     suggest_topic,
     topic_shares,
-)
-from aspectra.topicmap.names_sample import (
-    NamesSample,
 )
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from aspectra.aspects.aspects import Aspect, aspects_of_run, read_file
 from aspectra.cli.show_map import HARDLY
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
 from aspectra.sample import ASPECTS, SEEDS
 from aspectra.studio.topic_card import draw_sample
-from aspectra.topicmap.aspects import Aspect, aspects_of_run, read_file
 from aspectra.topicmap.topicmap import read_map, write_map
 
 Aspectra = Callable[..., Any]

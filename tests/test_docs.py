@@ -98,7 +98,7 @@ def found(name: str) -> bool:
 
 
 def test_the_mapping_page_lists_the_names_of_the_library() -> None:
-    tables = tomllib.loads((ROOT / "src/aspectra/topicmap/library.toml").read_text())
+    tables = tomllib.loads((ROOT / "src/aspectra/aspects/library.toml").read_text())
     text = (ROOT / "docs/mapping.md").read_text()
     assert f"\n{', '.join(tables)}.\n" in text
     assert f"Of {len(tables)} aspects" in (ROOT / "docs/student.md").read_text()

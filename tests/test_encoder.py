@@ -10,6 +10,7 @@ import pytest
 import torch
 from conftest import make_encoder
 
+from aspectra.aspects.reader import ReadOnce
 from aspectra.encoder import features
 from aspectra.encoder import pretrained as module
 from aspectra.encoder.features import compute_features
@@ -17,7 +18,6 @@ from aspectra.encoder.pieces import words_of_pieces
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import InputError
 from aspectra.sample import Sample
-from aspectra.topicmap.reader import ReadOnce
 
 TEXTS = [
     "The pump is loud.",

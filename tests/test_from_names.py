@@ -12,6 +12,7 @@ import pytest
 from conftest import LINEAR_ASPECTS, open_map
 
 import aspectra as package
+from aspectra.aspects.aspects import Aspect
 from aspectra.cli.show import label_command
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.detector import AspectDetector
@@ -24,7 +25,6 @@ from aspectra.student.fast import before_labels
 from aspectra.student.from_names import decided, labelled_segments, train_linear
 from aspectra.student.linear import LinearStudent
 from aspectra.student.teach_fast import teach_fast
-from aspectra.topicmap.aspects import Aspect
 
 BUNDLED = "aspectra.encoder.pretrained.bundled_folder"
 

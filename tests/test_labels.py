@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from aspectra.aspects.aspects import Aspect, aspects_of_run, write_aspects
 from aspectra.errors import InputError
 from aspectra.rundir import ASPECTS, DEV, LABELS
 from aspectra.scores import Gold
-from aspectra.topicmap.aspects import Aspect, aspects_of_run, write_aspects
 from aspectra.topicmap.labels import keep_labels, labels_of_run, take_over
 
 GIVEN = Gold(("Loud.", "Dear, but quiet."), (frozenset(["Noise"]), frozenset(["Price", "Noise"])))

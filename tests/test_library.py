@@ -6,9 +6,9 @@ from importlib import resources
 
 import pytest
 
-from aspectra.topicmap.library import look_up, plain
+from aspectra.aspects.library import look_up, plain
 
-TABLES = tomllib.loads((resources.files("aspectra.topicmap") / "library.toml").read_text(encoding="utf-8"))
+TABLES = tomllib.loads((resources.files("aspectra.aspects") / "library.toml").read_text(encoding="utf-8"))
 
 
 def test_no_name_is_given_twice_for_one_aspect_and_few_names_mean_several() -> None:

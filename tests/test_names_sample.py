@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from aspectra import rundir
-from aspectra.detector import AspectDetector
-from aspectra.encoder.pretrained import load_encoder
-from aspectra.errors import InputError
-from aspectra.fitting import Fitted
-from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.names_sample import (
+from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.names_sample import (
     FEW,
     NamesSample,
     find_encoder,
     is_known,
+    known_aspects,
     sample_rows,
     short_rows,
-    spoken_of,
 )
-from aspectra.topicmap.sentences import neutral_texts
+from aspectra.aspects.sentences import neutral_texts
+from aspectra.detector import AspectDetector
+from aspectra.encoder.pretrained import load_encoder
+from aspectra.errors import InputError
+from aspectra.fitting import Fitted
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +67,12 @@ def test_what_the_encoder_makes_of_texts_is_kept_in_the_run(
 
 
 def test_a_misspelt_name_is_asked_about(words: NamesSample) -> None:
-    _, notes = spoken_of(named("Tsate", "xqz", "Price"), words)
+    _, notes = known_aspects(named("Tsate", "xqz", "Price"), words)
     assert "occurs in the reviews. Did you mean taste? Add words" in notes[0]
 
 
 def test_names_in_another_language_are_unknown_words(words: NamesSample) -> None:
-    known, notes = spoken_of(named("Geschmack", "Lautstärke", "Taste"), words)
+    known, notes = known_aspects(named("Geschmack", "Lautstärke", "Taste"), words)
     assert [aspect.name for aspect in known] == ["Taste"]
     assert len(notes) == 1
     assert "Nothing speaks of Geschmack, Lautstärke: no word of them" in notes[0]
@@ -81,7 +81,9 @@ def test_names_in_another_language_are_unknown_words(words: NamesSample) -> None
 
 def test_a_name_for_all_that_speaks_of_no_aspect_is_general(words: NamesSample) -> None:
     told = Aspect("Overall", about="Would they buy it again?")
-    known, notes = spoken_of([*named("Taste", "Other", "Misc"), replace(told, words=("recommend",))], words)
+    known, notes = known_aspects(
+        [*named("Taste", "Other", "Misc"), replace(told, words=("recommend",))], words
+    )
     assert [aspect.name for aspect in known] == ["Taste", "Overall"]
     assert [note.partition(":")[0] for note in notes] == ["Other is left out", "Misc is left out"]
 
@@ -94,12 +96,12 @@ def test_made_up_words_are_not_known_to_an_encoder() -> None:
 
 
 def test_a_topic_or_label_makes_an_unknown_name_known(words: NamesSample) -> None:
-    known, notes = spoken_of(named("xqz", "Taste"), words, {"xqz"})
+    known, notes = known_aspects(named("xqz", "Taste"), words, {"xqz"})
     assert ([aspect.name for aspect in known], notes) == (["xqz", "Taste"], [])
 
 
 def test_words_make_an_unknown_name_known(words: NamesSample) -> None:
-    known, notes = spoken_of([Aspect("xqz", words=("taste", "bitter"))], words)
+    known, notes = known_aspects([Aspect("xqz", words=("taste", "bitter"))], words)
     assert (len(known), notes) == (1, [])
 
 
@@ -130,16 +132,16 @@ def test_a_segment_with_a_given_word_says_more_the_rarer_the_word_is(words: Name
 
 def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample) -> None:
     told = NamesSample(words.reader, words.texts, words.features, lambda word: word == "submarine")
-    known, notes = spoken_of(named("Submarine"), told)
+    known, notes = known_aspects(named("Submarine"), told)
     assert len(known) == 1
     assert "only the encoder knows what" in notes[0]
 
 
 def test_a_name_may_be_misspelt_though_the_encoder_knows_its_pieces(words: NamesSample) -> None:
     told = NamesSample(words.reader, words.texts, words.features, lambda word: True)
-    _, notes = spoken_of(named("Shippping"), told)
+    _, notes = known_aspects(named("Shippping"), told)
     assert "Did you mean shipping? Words or examples" in notes[0]
-    assert "Did you mean" not in spoken_of(named("Legroom"), told)[1][0]
+    assert "Did you mean" not in known_aspects(named("Legroom"), told)[1][0]
 
 
 def test_without_the_bundled_encoder_words_are_compared_and_the_loss_is_said(
@@ -175,7 +177,7 @@ def seen_by_an_encoder(words: NamesSample, cosine: float) -> NamesSample:
 def test_an_aspect_that_reviews_hardly_mention_is_said_and_left_out(
     words: NamesSample, cosine: float, kept: list[str]
 ) -> None:
-    known, notes = spoken_of(named("Price", "Submarine", "Parking"), seen_by_an_encoder(words, cosine))
+    known, notes = known_aspects(named("Price", "Submarine", "Parking"), seen_by_an_encoder(words, cosine))
     assert [aspect.name for aspect in known] == kept
     silent = any("Nothing speaks of Submarine, Parking: the reviews hardly mention" in one for one in notes)
     assert silent == (cosine < 0.3)
@@ -184,21 +186,21 @@ def test_an_aspect_that_reviews_hardly_mention_is_said_and_left_out(
 def test_what_a_person_says_of_an_aspect_keeps_it(words: NamesSample) -> None:
     far = seen_by_an_encoder(words, 0.2)
     told = [Aspect("Submarine", about="It dives."), Aspect("Diving", examples=("It sank.",))]
-    assert len(spoken_of([*told, Aspect("Depth", words=("taste",))], far)[0]) == 3
-    assert len(spoken_of([*told, Aspect("Periscope", words=("fathom",))], far)[0]) == 2
-    assert len(spoken_of(named("Submarine"), far, {"Submarine"})[0]) == 1
+    assert len(known_aspects([*told, Aspect("Depth", words=("taste",))], far)[0]) == 3
+    assert len(known_aspects([*told, Aspect("Periscope", words=("fathom",))], far)[0]) == 2
+    assert len(known_aspects(named("Submarine"), far, {"Submarine"})[0]) == 1
 
 
 def test_a_name_is_mentioned_only_if_all_of_its_words_are(words: NamesSample) -> None:
     far = seen_by_an_encoder(words, 0.2)
-    assert len(spoken_of(named("Coffee"), far)[0]) == 1
-    assert spoken_of(named("Coffee submarine"), far)[0] == []
+    assert len(known_aspects(named("Coffee"), far)[0]) == 1
+    assert known_aspects(named("Coffee submarine"), far)[0] == []
 
 
 def test_few_segments_do_not_tell_that_an_aspect_is_not_mentioned(words: NamesSample) -> None:
     far = seen_by_an_encoder(words, 0.2)
     few = replace(far, texts=far.texts[: FEW - 1])
-    assert [len(spoken_of(named("Submarine"), one)[0]) for one in (far, few)] == [0, 1]
+    assert [len(known_aspects(named("Submarine"), one)[0]) for one in (far, few)] == [0, 1]
 
 
 def test_of_few_segments_short_ones_are_learnt_from_too(detector: AspectDetector) -> None:
@@ -214,5 +216,5 @@ def test_of_few_segments_short_ones_are_learnt_from_too(detector: AspectDetector
 def test_one_of_several_parts_of_a_name_is_enough(words: NamesSample) -> None:
     far = seen_by_an_encoder(words, 0.2)
     for name in ("Coffee & submarine", "Submarine/Coffee", "Submarine and coffee"):
-        assert len(spoken_of(named(name), far)[0]) == 1
-    assert spoken_of(named("Submarine & periscope"), far)[0] == []
+        assert len(known_aspects(named(name), far)[0]) == 1
+    assert known_aspects(named("Submarine & periscope"), far)[0] == []

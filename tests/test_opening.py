@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aspectra.aspects.aspects import Aspect
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError
@@ -17,7 +18,6 @@ from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.state import MapState, difference
 from aspectra.studio.suggester import PageSuggester, Sample
 from aspectra.topicmap.agree import map_path
-from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.labels import all_labels
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from conftest import SMALL
 
+from aspectra.aspects.aspects import aspects_of_run
 from aspectra.detector import AspectDetector
 from aspectra.sample import Sample
 from aspectra.scores import Gold
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import free_socket, make_server, serve
 from aspectra.studio.studio import Studio
-from aspectra.topicmap.aspects import aspects_of_run
 from aspectra.topicmap.topicmap import read_map
 
 api = pytest.importorskip("playwright.sync_api")

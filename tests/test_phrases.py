@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aspectra.student.phrases import LEANING_PRIOR, LENGTH, LONGEST, Phrases, frequent, learn_phrases, regress
+from aspectra.aspects.gaussians import flat_states
+from aspectra.student.phrases import LENGTH, LONGEST, SCORE_PRIOR, Phrases, frequent, learn_phrases, regress
 from aspectra.text.tokens import extract
-from aspectra.topicmap.gaussians import turned
 
 WORDS = ("not", "good", "very", "sound")
 
@@ -73,7 +73,7 @@ def test_a_pair_that_means_something_else_than_its_words_is_learnt() -> None:
     def embed(wanted: list[str]) -> np.ndarray:
         return np.stack([meaning[text] for text in wanted])
 
-    states = turned(embed(texts), np.zeros((2, 16)))
+    states = flat_states(embed(texts), np.zeros((2, 16)))
     learnt, components = learn_phrases(pl.Series(texts), texts, states, embed)
     found = learnt.read(*learnt.find(extract(pl.Series(texts))))[0] @ components.T
     assert (found * states).sum(1).mean() > 0.9 * LENGTH
@@ -83,19 +83,19 @@ def test_words_and_pairs_lean_to_what_their_segments_are_answered_with() -> None
     texts = ["loud sound", "loud sound", "not loud", "good price", "good price", "very good"]
     answers = np.eye(2)[[0, 0, 1, 1, 1, 1]] * 0.9 + 0.05
     known = frequent(pl.Series(texts))
-    learnt = replace(known, vectors=np.zeros((len(known.types) + len(known.pairs), 0), np.float32)).leaning(
-        texts, answers
-    )
+    learnt = replace(
+        known, vectors=np.zeros((len(known.types) + len(known.pairs), 0), np.float32)
+    ).with_scores(texts, answers)
     asked = ["loud", "loud sound", "Price", "unknown", ""]
-    _, leaning = learnt.read(*learnt.find(extract(pl.Series(asked))))
+    _, scores = learnt.read(*learnt.find(extract(pl.Series(asked))))
     shares, counted = answers.mean(0), {"loud": [0, 1, 2], "sound": [0, 1], "price": [3, 4]}
     expected = {
-        word: np.log((LEANING_PRIOR * shares + answers[rows].sum(0)) / (LEANING_PRIOR + len(rows)) / shares)
+        word: np.log((SCORE_PRIOR * shares + answers[rows].sum(0)) / (SCORE_PRIOR + len(rows)) / shares)
         for word, rows in counted.items()
     }
     both = expected["loud"] + 2 * expected["sound"]  # the pair leans as "sound" does
     wanted = [expected["loud"], both / np.sqrt(3), expected["price"], [0, 0], [0, 0]]
-    np.testing.assert_allclose(leaning, wanted, atol=1e-5)
+    np.testing.assert_allclose(scores, wanted, atol=1e-5)
 
 
 def test_phrases_of_older_versions_lean_nowhere(phrases: Phrases) -> None:

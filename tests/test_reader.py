@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from aspectra.aspects import reader
+from aspectra.aspects.reader import mean_vectors
 from aspectra.corpus import Ragged
-from aspectra.topicmap import reader
-from aspectra.topicmap.reader import mean_vectors
 
 
 @pytest.mark.parametrize("few", [0, 10_000])

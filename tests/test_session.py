@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from aspectra import disk, rundir
+from aspectra.aspects.aspects import Aspect, read_file
 from aspectra.config import GENERAL
 from aspectra.errors import MapError, RunError
 from aspectra.studio.session import Conflict, Session
 from aspectra.studio.state import MapState
-from aspectra.topicmap.aspects import Aspect, read_file
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, read_map, write_map
 
 AT = "2024-05-01T10:00:00+00:00"

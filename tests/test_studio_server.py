@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from aspectra.aspects.aspects import Aspect, aspects_of_run
 from aspectra.errors import InputError
 from aspectra.studio.opening import Opening, open_studio
 from aspectra.studio.server import free_socket, make_server, serve
 from aspectra.studio.studio import Studio
-from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.topicmap import read_map
 
 ASPECTS = ("Taste", "Noise", "Price")

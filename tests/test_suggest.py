@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from test_by_labels import planted_segments
 
+from aspectra.aspects.aspects import Aspect
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
-from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
 from aspectra.topicmap.by_names import suggest_by_names
 from aspectra.topicmap.suggest import propose_aspects, suggest

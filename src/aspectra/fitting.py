@@ -21,6 +21,8 @@ from safetensors.numpy import load_file
 from safetensors.numpy import save as to_bytes
 
 from aspectra import disk, rundir
+from aspectra.aspects.names_sample import SAMPLE, NamesSample, read_sample, sample_rows, short_rows
+from aspectra.aspects.reader import Embed, Reader
 from aspectra.config import FitConfig, PrepareConfig, TeacherConfig, TopicsConfig, VectorsConfig
 from aspectra.corpus import Corpus, Vocabulary, load_vocabulary, prepare
 from aspectra.errors import ConfigError, InputError, MapError, RunError, typed
@@ -34,8 +36,6 @@ from aspectra.text.code import language_hint
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import check_language
 from aspectra.topicmap.agree import refuse_to_replace
-from aspectra.topicmap.names_sample import SAMPLE, NamesSample, read_sample, sample_rows, short_rows
-from aspectra.topicmap.reader import Embed, Reader
 from aspectra.topicmap.topicmap import TopicMap, read_map, write_map
 from aspectra.topics import Topics, interpret
 from aspectra.vectors import WordVectors, learn_vectors, load_vectors, save_vectors

@@ -15,11 +15,12 @@ import math
 import os
 import stat
 from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from aspectra.arguments import as_path
-from aspectra.disk import finish_replacing, locked, write_atomic
+from aspectra.disk import finish_replacing, is_leftover, locked, write_atomic
 from aspectra.errors import InputError, RunError, VersionError, typed
 
 FORMAT = 1
@@ -184,6 +185,33 @@ def refuse_own_file(path: Path) -> None:
         owned = depth == 0 or is_artifact(place.parts[-depth])
         if owned and manifest.is_file() and b'"stages"' in manifest.read_bytes():
             raise InputError(f"{path} belongs to the run {run}. Choose another place to write to.")
+
+
+def history_folder(path: Path) -> Path:
+    """Return where earlier versions of a file that a person made are kept."""
+    return path.parent / MAP_HISTORY
+
+
+def replace_and_keep(path: Path, data: bytes) -> None:
+    """Replace a file in one step, if anything changed; the version before it goes to map-history/."""
+    previous = path.read_bytes() if path.exists() else None
+    if data == previous:
+        return
+    if previous is not None:
+        keep_earlier(path, previous)
+    write_atomic(path, data)
+
+
+def keep_earlier(path: Path, previous: bytes) -> None:
+    """Keep what a file held before in map-history/, under the time of now."""
+    folder = history_folder(path)
+    for leftover in filter(is_leftover, folder.glob(".*")):  # its name, a time, is never written again
+        leftover.unlink(missing_ok=True)
+    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    number = 1
+    while (name := folder / f"{time}-{number}{path.suffix}").exists():
+        number += 1
+    write_atomic(name, previous)
 
 
 def inputs_of(run: Path) -> list[str]:

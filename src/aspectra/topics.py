@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from aspectra import rundir
+from aspectra.arrays import normalise
 from aspectra.config import TopicsConfig
 from aspectra.corpus import Corpus, Ragged
 from aspectra.teacher.encode import TrainedTeacher, encode
@@ -155,7 +156,7 @@ def frequent_words(
         there = word_presence(tokens.select(np.arange(start, end)), len(words))
         weights = np.hstack([beta[start:end] ** 2, np.ones((end - start, 1))])
         counts += (there.T @ (weights * np.diff(there.indptr)[:, None])).T
-    p = counts / np.maximum(counts.sum(1, keepdims=True), 1e-30)
+    p = normalise(counts)
     score = p[:-1] * np.log(np.maximum(p[:-1], 1e-30) / np.maximum(p[-1], 1e-30))
     score[:, [not any(map(str.isalpha, word)) for word in words]] = -1e6
     score[:, p[-1] == 0] = -1e9

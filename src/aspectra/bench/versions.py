@@ -25,7 +25,7 @@ PACKAGE = "aspectra"
 HOME = Path(str(resources.files(PACKAGE)))
 FIT = ("aspectra.fitting", "aspectra.text.read")
 """What makes a fit, and reads the reviews for it."""
-AFTER_FIT = ("aspectra.encoder", "aspectra.topicmap")
+AFTER_FIT = ("aspectra.encoder", "aspectra.aspects", "aspectra.topicmap")
 """What fitting.py imports for what comes later."""
 RUNNER = "aspectra.bench.runner"
 """What shows a system its data and scores its answers."""

@@ -20,8 +20,8 @@ from aspectra.errors import InputError, MapError, typed
 from aspectra.progress import progress_of
 
 if TYPE_CHECKING:
+    from aspectra.aspects.aspects import Aspect
     from aspectra.detector import AspectDetector
-    from aspectra.topicmap.aspects import Aspect
     from aspectra.topicmap.topicmap import TopicMap
 
 DEFAULT = "open"
@@ -229,7 +229,7 @@ def show_in_browser(address: str) -> None:
 def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
     """Suggest or carry over a map, save and print it; without either, print the map that is there."""
     from aspectra import disk, rundir
-    from aspectra.topicmap.aspects import keep_aspects
+    from aspectra.aspects.aspects import keep_aspects
     from aspectra.topicmap.labels import given_labels, keep_labels, take_over
     from aspectra.topicmap.notes import notes_on_carried
     from aspectra.topicmap.topicmap import merge, write_map
@@ -288,7 +288,7 @@ def on_terminal(run: Path, options: MapOptions, quiet: bool) -> None:
 
 def find_aspects(run: Path, options: MapOptions) -> tuple[Aspect, ...]:
     """Return the aspects asked for; names alone come with what the run's aspects.toml says of them."""
-    from aspectra.topicmap.aspects import aspects_of_run, described, of_words, read_aspects
+    from aspectra.aspects.aspects import aspects_of_run, described, of_words, read_aspects
 
     if options.seeds:
         show.note(f'--seeds is --aspects now: write [Image] and words = ["picture"] in {options.seeds}.')

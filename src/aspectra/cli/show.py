@@ -206,7 +206,7 @@ def example_names(detector: AspectDetector) -> str:
 
     Those that are an aspect's first name in the library come first: "Setup" before "Feel".
     """
-    from aspectra.topicmap.library import known_names, known_titles
+    from aspectra.aspects.library import known_names, known_titles
     from aspectra.topicmap.suggest import propose_aspects
 
     fitted = detector.fitted_

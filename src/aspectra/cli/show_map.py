@@ -61,7 +61,7 @@ def say_next(run: Path, path: Path, quiet: bool) -> None:
 
 def print_map(topic_map: TopicMap, detector: AspectDetector, flags: dict[int, str], why: bool) -> None:
     """Print one line per topic, those of one aspect together; with `why` a reason under each."""
-    from aspectra.topicmap.topicmap import UNMAPPED
+    from aspectra.config import UNMAPPED
 
     console = show.console()
     wide = max(80, min(console.width, 120))

@@ -41,7 +41,8 @@ def command(
 
 def chosen_aspects(path: Path, topics: dict[str, Any]) -> dict[int, str]:
     """Return the aspect of each topic; nothing without a map, or with one that cannot be used."""
-    from aspectra.topicmap.topicmap import UNMAPPED, read_map
+    from aspectra.config import UNMAPPED
+    from aspectra.topicmap.topicmap import read_map
 
     if not path.exists():
         return {}
@@ -57,8 +58,7 @@ def print_aspects(topics: dict[str, Any], chosen: dict[int, str], run: Path) -> 
     """Print the paper's keyword table: one line per topic behind its aspect, General and unmapped last."""
     from rich.text import Text
 
-    from aspectra.config import GENERAL
-    from aspectra.topicmap.topicmap import UNMAPPED
+    from aspectra.config import GENERAL, UNMAPPED
 
     if not chosen:
         raise MapError(

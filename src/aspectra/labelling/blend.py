@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import normalise
 from aspectra.topicmap.gamma import PREFIX, entropy, margin
 
 
@@ -22,8 +23,7 @@ def blend(
 ) -> pl.DataFrame:
     """Average the teacher's γ in `labels` with the student's probabilities (N×A, ordered as `aspects`)."""
     wanted = only or aspects
-    own = student[:, [aspects.index(aspect) for aspect in wanted]]
-    own = own / np.maximum(own.sum(1, keepdims=True), 1e-30)
+    own = normalise(student[:, [aspects.index(aspect) for aspect in wanted]])
     gamma = labels.select(PREFIX + aspect for aspect in wanted).to_numpy()
     weight = np.where(labels["known_words"].to_numpy() > 0, teacher_weight, 0)[:, None]
     both = ((1 - weight) * own + weight * gamma).astype(np.float32)

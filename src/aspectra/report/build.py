@@ -10,7 +10,9 @@ import numpy as np
 import polars as pl
 
 from aspectra.arguments import as_path, check_function, check_text
-from aspectra.config import GENERAL, NOT_REVIEW
+from aspectra.aspects.aspects import Aspect, aspects_of_run
+from aspectra.aspects.sentences import find_products
+from aspectra.config import GENERAL, NOT_REVIEW, UNMAPPED
 from aspectra.disk import write_atomic
 from aspectra.errors import InputError
 from aspectra.progress import Progress, quiet
@@ -28,9 +30,6 @@ from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook
 from aspectra.rundir import has_student, refuse_own_file
 from aspectra.text.tokens import stop_words
-from aspectra.topicmap.aspects import Aspect, aspects_of_run
-from aspectra.topicmap.sentences import find_products
-from aspectra.topicmap.topicmap import UNMAPPED
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector

@@ -34,8 +34,8 @@ from aspectra.report.sentiment import (
 from aspectra.report.stats import MIN_REVIEWS, Rating, Tally, share_interval, tally
 
 if TYPE_CHECKING:
+    from aspectra.aspects.aspects import Aspect
     from aspectra.attention import Pieces
-    from aspectra.topicmap.aspects import Aspect
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import even_where_unknown
 from aspectra.report.read import Labels
-from aspectra.topicmap.gamma import even_where_unknown
 
 if TYPE_CHECKING:
     from aspectra.attention import Pieces

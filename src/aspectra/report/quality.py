@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from aspectra.config import UNMAPPED
 from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.evaluate import Grade, grade
 from aspectra.labelling.labeller import BothLabeller, StudentLabeller, TeacherLabeller, open_labeller
 from aspectra.report.read import Labels
 from aspectra.rundir import checksum, has_fast
 from aspectra.scores import read_gold
-from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
+from aspectra.topicmap.topicmap import TopicMap
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector

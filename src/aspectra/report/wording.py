@@ -8,14 +8,13 @@ from datetime import date
 
 import numpy as np
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, UNMAPPED
 from aspectra.report.compare import Comparison, Difference
 from aspectra.report.content import Content, EmergingTopic, Facts, Share
 from aspectra.report.quality import Author, Quality
 from aspectra.report.sentiment import Driver, Felt
 from aspectra.report.stats import MIN_REVIEWS, Rating
 from aspectra.scores import Coverage, Scores
-from aspectra.topicmap.topicmap import UNMAPPED
 
 NARROW = "\u202f"
 """A narrow space without a line break, before a per cent sign."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.arrays import softmax
 from aspectra.sentiment.rules import BITS, Features
 
 CLASSES = ("negative", "neutral", "positive")
@@ -60,9 +61,7 @@ def matrix(features: Features) -> Any:
 
 def probabilities(logits: np.ndarray) -> np.ndarray:
     """Return the probabilities of CLASSES, N×3, from the logits of positive and negative, N×2."""
-    three = np.stack([logits[:, 1], np.zeros(len(logits)), logits[:, 0]], 1)
-    powers = np.exp(three - three.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))
+    return softmax(np.stack([logits[:, 1], np.zeros(len(logits)), logits[:, 0]], 1))
 
 
 def learn(taught: Taught, rated: Rated | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import unit
 from aspectra.sentiment.learn import ALONE_PRIOR, CLASSES, PRIOR, Rated, Taught, learn, matrix, probabilities
 from aspectra.sentiment.model import SentimentModel, in_context
 from aspectra.sentiment.rules import Verdict, bounded, features, judge, lexicon_logits
@@ -82,10 +83,6 @@ def encoder_opinion(embed: Embed) -> Callable[[np.ndarray], np.ndarray]:
     model = LogisticRegression(C=1.0, max_iter=1000, class_weight="balanced")
     model.fit(unit(embed(texts)[:, 0]), classes)  # the last layer tells what a text means
     return lambda encoded: np.asarray(model.predict_proba(unit(encoded[:, 0])))
-
-
-def unit(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
 def joined(lexicon: Verdict, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:

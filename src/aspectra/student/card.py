@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from aspectra import __version__, disk, rundir
+from aspectra.aspects.aspects import aspects_of_run, described, fingerprint
 from aspectra.config import StudentConfig
 from aspectra.errors import ConfigError, MapError, RunError, StaleError, VersionError, typed
 from aspectra.fitting import Fitted
-from aspectra.topicmap.aspects import aspects_of_run, described, fingerprint
 from aspectra.topicmap.calibrate import SEVERAL_FROM
 from aspectra.topicmap.topicmap import TopicMap
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from aspectra import disk, rundir
 from aspectra.arguments import check_function, wrong_kind
+from aspectra.aspects.aspects import Aspect, aspects_of_run
+from aspectra.aspects.reader import Embed, ReadOnce
 from aspectra.config import StudentConfig
 from aspectra.fitting import Fitted, learn_sentiment
 from aspectra.progress import Progress, progress_of, quiet
@@ -25,9 +27,7 @@ from aspectra.student.linear import LinearStudent
 from aspectra.student.paper.from_teacher import train_attention
 from aspectra.student.paper.model import Student
 from aspectra.student.teach_fast import teach_fast
-from aspectra.topicmap.aspects import Aspect, aspects_of_run
 from aspectra.topicmap.labels import given_labels, labels_of_run
-from aspectra.topicmap.reader import Embed, ReadOnce
 
 
 def distill(

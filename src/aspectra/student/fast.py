@@ -1,8 +1,8 @@
 """The fast student: nearly what the student answers, at the teacher's speed and without torch.
 
 Vectors of words and pairs (phrases.py) stand for the encoder's mean states of a segment. From there on it is
-the student: its linear models, the mean word vector and √β; and its words and pairs lean to aspects. Without
-an encoder there is nothing to imitate, and both answer the same. It is one file in the student's folder.
+the student: its linear models, the mean word vector and √β; words and pairs also have scores for aspects.
+Without an encoder there is nothing to imitate: both answer the same. It is one file in the student's folder.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from safetensors.numpy import load_file
 from safetensors.numpy import save as to_bytes
 
 from aspectra import disk, rundir
+from aspectra.arrays import normalise, softmax
+from aspectra.aspects.gaussians import Features, logs, with_topics
+from aspectra.aspects.reader import segment_features
 from aspectra.corpus import Ragged
 from aspectra.errors import RunError
 from aspectra.fitting import Fitted
@@ -26,8 +29,6 @@ from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
 from aspectra.text.tokens import Tokens, extract
 from aspectra.topicmap.calibrate import soften
-from aspectra.topicmap.gaussians import Features, heard, logs, normalise, softmax
-from aspectra.topicmap.reader import segment_features
 
 BLOCK = 2048
 """So many segments are answered at a time: their states stay in the processor's cache."""
@@ -60,15 +61,15 @@ class FastStudent:
         return result
 
     def features(self, found: Sequence[Ragged], beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the models see, N×F, and to which aspects words lean, N×A or N×0.
+        """Return what the models see, N×F, and the words' scores for aspects, N×A or N×0.
 
         `found` are known words, and the phrases' words and pairs.
         """
         known, *phrases = found
         longest = self.fitted.config.max_tokens
         seen = fill(segment_features(known, self.fitted.vectors.matrix, beta, longest=longest), self.head)
-        states, leaning = self.phrases.read(*phrases)
-        return np.hstack([states, seen.words, np.sqrt(seen.beta)]), leaning
+        states, scores = self.phrases.read(*phrases)
+        return np.hstack([states, seen.words, np.sqrt(seen.beta)]), scores
 
     def read(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the same for texts."""
@@ -79,7 +80,7 @@ class FastStudent:
 
     def save(self, folder: Path) -> None:
         """Write the file, vectors in 8 bits; the student's config.json, written later, makes it valid."""
-        vectors, leanings = np.split(self.phrases.vectors, [len(self.phrases.start)], 1)
+        vectors, scores = np.split(self.phrases.vectors, [len(self.phrases.start)], 1)
         scales = np.maximum(np.abs(vectors).max(1, initial=0), 1e-20) / 127
         arrays = {
             **self.head,
@@ -87,7 +88,7 @@ class FastStudent:
             "pairs": self.phrases.pairs,
             "vectors": np.rint(vectors / scales[:, None]).astype(np.int8),
             "scales": scales.astype(np.float32),
-            "leanings": leanings.astype(np.float16),
+            "leanings": scores.astype(np.float16),
             "start": self.phrases.start,
         }
         whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -101,11 +102,11 @@ def fill(segments: Features, head: dict[str, np.ndarray]) -> Features:
     return segments.filled(Features(head["usual_words"], head["usual_beta"]))
 
 
-def answer(flat: np.ndarray, leaning: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
-    """Return probabilities, N×A, for features N×F, as LinearHead does, and for what words lean to."""
+def answer(flat: np.ndarray, scores: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
+    """Return probabilities, N×A, for features N×F, as LinearHead does, and words' scores."""
     result = learnt_answer(flat, head)
-    if leaning.shape[1]:
-        result = normalise(result * np.exp(leaning))
+    if scores.shape[1]:
+        result = normalise(result * np.exp(scores))
     if "balance" in head:
         result = normalise(result * np.exp(head["balance"]))
     nothing = np.zeros((len(result), 1), result.dtype)  # an aspect that was not learnt has 0
@@ -133,7 +134,7 @@ def before_labels(flat: np.ndarray, head: dict[str, np.ndarray]) -> np.ndarray:
     result = np.column_stack([share[:, :-1].sum(1, keepdims=True) * aspect, share[:, -1:]])
     if "topics_say" in head:
         beta = flat[:, -len(head["topics_say"]) :] ** 2
-        result = heard(result, beta, head["topics_say"], head["topics_power"])
+        result = with_topics(result, beta, head["topics_say"], head["topics_power"])
     return normalise(result * head["answerable"]) if "answerable" in head else result
 
 
@@ -154,8 +155,8 @@ def read_fast(folder: Path, fitted: Fitted) -> FastStudent:
         arrays = load_file(path)
         types = tuple(arrays.pop("types").tobytes().decode().split("\n"))
         vectors = arrays.pop("vectors") * arrays.pop("scales")[:, None]
-        leanings = arrays.pop("leanings", np.zeros((len(vectors), 0)))  # older versions have none
-        vectors = np.hstack([vectors, leanings.astype(np.float32)])
+        scores = arrays.pop("leanings", np.zeros((len(vectors), 0)))  # older versions have none
+        vectors = np.hstack([vectors, scores.astype(np.float32)])
         phrases = Phrases(types if types != ("",) else (), arrays.pop("pairs"), vectors, arrays.pop("start"))
         phrases.check()
         student = FastStudent(fitted, card, phrases, arrays)

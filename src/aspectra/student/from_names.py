@@ -12,6 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.arrays import normalise
+from aspectra.aspects.aspects import Aspect, described, fingerprint
+from aspectra.aspects.gaussians import Features
+from aspectra.aspects.names import Learned, hardly_answered, learn_from_names
+from aspectra.aspects.names_sample import NamesSample, find_encoder, known_aspects
+from aspectra.aspects.notes import notes_on_no_answer, notes_on_silence
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.errors import InputError
 from aspectra.fitting import Fitted
@@ -19,7 +25,6 @@ from aspectra.progress import Progress, progress_of, quiet
 from aspectra.scores import Gold, average_scores, gold_matrix
 from aspectra.student.card import Card, mark
 from aspectra.student.linear import LinearHead, LinearStudent
-from aspectra.topicmap.aspects import Aspect, described, fingerprint
 from aspectra.topicmap.by_labels import METRICS
 from aspectra.topicmap.calibrate import (
     FOLDS,
@@ -29,10 +34,6 @@ from aspectra.topicmap.calibrate import (
     label_threshold,
     soften,
 )
-from aspectra.topicmap.gaussians import Features, normalise
-from aspectra.topicmap.names import Learned, learn_from_names, unspoken
-from aspectra.topicmap.names_sample import NamesSample, find_encoder, spoken_of
-from aspectra.topicmap.notes import notes_on_no_answer, notes_on_silence
 from aspectra.topicmap.topicmap import TopicMap
 
 
@@ -66,7 +67,7 @@ def train_linear(
         temperature, lead = label_calibration(guess, gold, temperature)
         facts["several_from"] = label_threshold(soften(guess, temperature, lead), gold, card.aspects)
     counts = np.bincount(answers.argmax(1), minlength=len(card.aspects)).tolist()
-    silent = unspoken(answers, card.aspects, evidence)
+    silent = hardly_answered(answers, card.aspects, evidence)
     notes += notes_on_silence(silent) if labels is None else notes_on_no_answer(silent)
     progress("head", 1.0)
     card = replace(
@@ -87,7 +88,7 @@ def learnable(
     shown = {choice.aspect for choice in topic_map.choices if choice.by_person}
     shown |= {aspect for choice in topic_map.choices for aspect, _ in choice.labelled}
     shown |= set().union(*labels.aspects) if labels else set()
-    known, notes = spoken_of(aspects, sample, {name for name in shown if name})
+    known, notes = known_aspects(aspects, sample, {name for name in shown if name})
     if not known:
         raise InputError(" ".join(notes))
     return known, notes

@@ -1,6 +1,6 @@
 """The linear student: an encoder's mean states, the mean word vector and √β → linear models → probabilities.
 
-It is what learning from names (topicmap/names.py) finds, unfolded to one matrix per model and one of what
+It is what learning from names (aspects/names.py) finds, unfolded to one matrix per model and one of what
 topics say, so that torch and ONNX compute the same. The encoder is frozen and may be missing: then words and
 topics answer alone.
 Shapes: B segments, De the encoder's width, D word vectors, K topics, F = 2·De + D + K features, A aspects.
@@ -22,6 +22,10 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
 from aspectra import disk, rundir
+from aspectra.arrays import TINY
+from aspectra.aspects.gaussians import LEAST
+from aspectra.aspects.names import Learned
+from aspectra.aspects.reader import segment_features
 from aspectra.corpus import Ragged
 from aspectra.encoder.pretrained import Encoder, load_encoder
 from aspectra.errors import RunError, VersionError
@@ -30,9 +34,6 @@ from aspectra.student.card import Card, again, check_aspects, read_complete
 from aspectra.student.paper.model import Student
 from aspectra.teacher.encode import encode
 from aspectra.text.memory import as_series
-from aspectra.topicmap.gaussians import LEAST, TINY
-from aspectra.topicmap.names import Learned
-from aspectra.topicmap.reader import segment_features
 from aspectra.topicmap.topicmap import TopicMap
 
 
@@ -101,7 +102,7 @@ class LinearHead(nn.Module):
             )
         flat = torch.cat([words, beta.sqrt()], 1)  # B×(D + K)
         if self.encoded and encoder is not None:
-            flat = torch.cat([self.turned(encoder), flat], 1)  # B×F
+            flat = torch.cat([self.flat_states(encoder), flat], 1)  # B×F
         share = torch.softmax(flat @ self.general + self.general_bias, 1)  # B×A
         aspect = torch.softmax(flat @ self.specific + self.specific_bias, 1)  # B×(A − 1)
         answer = torch.cat([share[:, :-1].sum(1, keepdim=True) * aspect, share[:, -1:]], 1)  # B×A
@@ -122,8 +123,8 @@ class LinearHead(nn.Module):
             kept = torch.where(best, self.lead * kept, kept)
         return kept / kept.sum(1, keepdim=True).clamp(min=1e-30)
 
-    def turned(self, encoder: Tensor) -> Tensor:
-        """Return what the models see of mean states (B×2×De), as gaussians.turned does."""
+    def flat_states(self, encoder: Tensor) -> Tensor:
+        """Return what the models see of mean states (B×2×De), as gaussians.flat_states does."""
         parts = normalize(normalize(encoder, dim=-1) - self.origin, dim=-1)  # B×2×De
         return parts.flatten(1) / math.sqrt(len(self.origin))
 

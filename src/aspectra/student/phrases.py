@@ -3,7 +3,7 @@
 The encoder reads each frequent word and each frequent pair once, alone. A pair's vector is what it means
 beyond its two words ("not good", "picture quality"). Two regressions on segments that the encoder has read
 bring the sums near its states: one matrix for all, then a small correction of each word and pair.
-Each also leans to aspects: those that the student answers for the segments that have it.
+Each also has a score for each aspect: how often the student answers it for the segments that have it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from aspectra.aspects.gaussians import flat_states
+from aspectra.aspects.reader import mean_vectors
 from aspectra.corpus import Ragged
 from aspectra.text.tokens import Tokens, extract
-from aspectra.topicmap.gaussians import turned
-from aspectra.topicmap.reader import mean_vectors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -41,9 +41,10 @@ STEPS = 12
 LENGTH_POWER = 0.5
 """A segment of more words counts more, by this power. In a short one each word is a larger part of the mean:
 short segments would decide what words mean in long ones, and Citysearch, whole sentences, lose 1.0 on dev."""
-LEANING_PRIOR = 10.0
-"""A word leans as the segments with it do, and so many that are like all others. On five dev sets 3 to 20 do
-as well; the sum of leanings is divided by the root of their number: words of a segment say much the same."""
+SCORE_PRIOR = 10.0
+"""A word's scores come from the segments with it, and from so many that are like all segments. On five dev
+sets 3 to 20 do as well. The sum of scores is divided by the root of their number: words of a segment say much
+the same."""
 LENGTH = 0.9
 """The encoder's own states have length 1. These are guesses and count a little less: on seven dev sets 91.8 %
 of the answers are then the student's, 91.3 % with 1, and 91.9 % with 0.8, which loses rare aspects."""
@@ -90,7 +91,7 @@ class Phrases:
         return words, ragged(at[known] + len(self.types), rows[joined[known]], len(tokens.lengths))
 
     def read(self, words: Ragged, pairs: Ragged) -> tuple[np.ndarray, np.ndarray]:
-        """Return what stands for the encoder's states, N×C, and to which aspects the words lean, N×A.
+        """Return what stands for the encoder's states, N×C, and the words' scores for aspects, N×A.
 
         The known words and pairs of N texts are what `find` returns. States have length LENGTH; a text
         without words has the start.
@@ -105,19 +106,19 @@ class Phrases:
         counts = words.lengths / np.sqrt(np.maximum(words.lengths + pairs.lengths, 1))
         return states, sums[:, width:] * counts.astype(np.float32)[:, None]
 
-    def leaning(self, texts: Sequence[str], answers: np.ndarray) -> Phrases:
-        """Return the same phrases, which lean to the student's answers (N×A) to texts."""
+    def with_scores(self, texts: Sequence[str], answers: np.ndarray) -> Phrases:
+        """Return the same phrases with scores for aspects, by the student's answers (N×A) to texts."""
         from scipy.sparse import csr_matrix
 
         shares = np.maximum(answers.mean(0), 1e-9)
-        sums = np.repeat(LEANING_PRIOR * shares[None], len(self.vectors), 0)
-        seen = np.full(len(self.vectors), LEANING_PRIOR)
+        sums = np.repeat(SCORE_PRIOR * shares[None], len(self.vectors), 0)
+        seen = np.full(len(self.vectors), SCORE_PRIOR)
         for one in self.find(extract(pl.Series(texts, dtype=pl.String))):
             counts = csr_matrix((np.ones(len(one.ids)), one.ids, one.offsets), (len(texts), len(sums)))
             sums += counts.T @ answers
             seen += np.asarray(counts.sum(0)).ravel()
-        leanings = np.log(sums / seen[:, None]) - np.log(shares)
-        return replace(self, vectors=np.hstack([self.vectors, leanings.astype(np.float32)]))
+        scores = np.log(sums / seen[:, None]) - np.log(shares)
+        return replace(self, vectors=np.hstack([self.vectors, scores.astype(np.float32)]))
 
 
 NO_PHRASES = Phrases((), np.zeros(0, np.int64), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
@@ -186,7 +187,7 @@ def meanings_of(known: Phrases, embed: Callable[[Sequence[str]], np.ndarray]) ->
     first, second = np.divmod(known.pairs, max(1, len(known.types)))
     pairs = [f"{known.types[a]} {known.types[b]}" for a, b in zip(first, second, strict=True)]
     states = embed([*known.types, *pairs])
-    read = turned(states, np.zeros(states.shape[1:], states.dtype))
+    read = flat_states(states, np.zeros(states.shape[1:], states.dtype))
     alone, together = read[: len(known.types)], read[len(known.types) :]
     if not len(together):
         return alone
@@ -216,12 +217,12 @@ def regress(
 
 def corrections(seen: csr_matrix, left: np.ndarray) -> np.ndarray:
     """Return (V + P)×C: ridge regression of what is left (N×C) on words and pairs, by conjugate gradients."""
-    turned = seen.T.tocsr()
+    transposed = seen.T.tocsr()
     result = np.zeros((seen.shape[1], left.shape[1]), np.float32)
-    rest = turned @ left
+    rest = transposed @ left
     step, size = rest.copy(), (rest**2).sum(0)
     for _ in range(STEPS):
-        moved = turned @ (seen @ step) + OWN_RIDGE * step
+        moved = transposed @ (seen @ step) + OWN_RIDGE * step
         length = size / np.maximum((step * moved).sum(0), 1e-20)
         result += length * step
         rest -= length * moved

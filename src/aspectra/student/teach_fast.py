@@ -12,6 +12,10 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import normalise
+from aspectra.aspects.gaussians import CorrectionData, Features, Space, flat_states, learn_correction
+from aspectra.aspects.names_sample import NamesSample
+from aspectra.aspects.reader import Embed
 from aspectra.encoder.features import part_of
 from aspectra.progress import StageProgress, unseen
 from aspectra.scores import Gold, gold_matrix
@@ -19,9 +23,6 @@ from aspectra.student.fast import FastStudent, answer, before_labels, fill, lear
 from aspectra.student.linear import LinearStudent
 from aspectra.student.phrases import NO_PHRASES, learn_phrases
 from aspectra.topicmap.calibrate import temperature_for
-from aspectra.topicmap.gaussians import CorrectionData, Features, Space, learn_correction, normalise, turned
-from aspectra.topicmap.names_sample import NamesSample
-from aspectra.topicmap.reader import Embed
 
 SHORT_SHARE = 0.3
 """So much of the encoder's work for a fast student are the short segments, about."""
@@ -34,7 +35,7 @@ seven dev sets F1 gains 0.3 with 200 labels and 0.1 with all, macro F1 0.4 and 0
 weight do as well."""
 Head = dict[str, np.ndarray]
 Read = tuple[np.ndarray, np.ndarray]
-"""Features of segments (N×F), and what their words lean to (N×A)."""
+"""Features of segments (N×F), and their words' scores for aspects (N×A)."""
 
 
 def teach_fast(
@@ -59,14 +60,14 @@ def teach_fast(
     rest = partial(embed, progress=part_of(progress, SHORT_SHARE, 1 - SHORT_SHARE))
     phrases, components = learn_phrases(reviews, texts, seen[:, : origin.size], rest)
     answers = learnt_answer(seen, head)
-    phrases = phrases.leaning(texts, answers)
+    phrases = phrases.with_scores(texts, answers)
     sure = float(answer(seen, np.zeros((len(seen), 0)), head).max(1).mean())
     fast = FastStudent(fitted, student.card, phrases, projected(head, components))
     read = fast.read(texts)
     if labels is not None:
         fast.head.update(own_correction(fast, labels, read, answers, Space.of(sample.features), components))
-    fast.head["balance"] = as_often(fast, read, answers)
-    fast.head["temperature"] = as_sure(fast, read, sure)
+    fast.head["balance"] = learn_balance(fast, read, answers)
+    fast.head["temperature"] = learn_temperature(fast, read, sure)
     return fast
 
 
@@ -80,7 +81,7 @@ def with_short(student: LinearStudent, sample: NamesSample, embed: Embed) -> tup
 
 def flat_features(features: Features, origin: np.ndarray) -> np.ndarray:
     """Return what a student's models see of segments, N×F."""
-    states = turned(np.asarray(features.encoder), origin)
+    states = flat_states(np.asarray(features.encoder), origin)
     return np.hstack([states, features.words, np.sqrt(features.beta)])
 
 
@@ -90,13 +91,13 @@ def projected(head: Head, components: np.ndarray) -> Head:
     return head | {name: np.vstack([components.T @ head[name][:size], head[name][size:]]) for name in names}
 
 
-def as_often(fast: FastStudent, read: Read, answers: np.ndarray) -> np.ndarray:
-    """Return A numbers for a fast student's scores: with them it gives each answer as often as the student.
+def learn_balance(fast: FastStudent, read: Read, answers: np.ndarray) -> np.ndarray:
+    """Return A numbers that, added to a fast student's scores, make each answer as frequent as the student's.
 
-    Words lean to aspects, so it would find them where the student's answers (N×A) are General.
+    Without them, the words' scores would find aspects where the student's answers (N×A) are General.
     """
-    flat, leaning = read
-    guess = learnt_answer(flat, fast.head) * np.exp(leaning)
+    flat, scores = read
+    guess = learnt_answer(flat, fast.head) * np.exp(scores)
     wanted, result = shares(answers), np.zeros(answers.shape[1])
     for _ in range(BALANCING):
         result += STEP * np.log(wanted / shares(guess * np.exp(result)))
@@ -109,7 +110,7 @@ def shares(answers: np.ndarray) -> np.ndarray:
     return np.asarray(counts / max(len(answers), 1) + 1e-4)
 
 
-def as_sure(fast: FastStudent, read: Read, sure: float) -> np.ndarray:
+def learn_temperature(fast: FastStudent, read: Read, sure: float) -> np.ndarray:
     """Return the temperature at which a fast student is as sure of the segments read as the student is."""
     plain = {name: array for name, array in fast.head.items() if name not in ("temperature", "lead")}
     found = temperature_for(answer(*read, plain), sure, number(fast.head, "lead"))
@@ -131,11 +132,9 @@ def own_correction(
     """
 
     def data_of(read: Read, targets: np.ndarray, weight: float) -> CorrectionData:
-        (flat, leaning), width = read, components.shape[1]
+        (flat, scores), width = read, components.shape[1]
         whole = np.hstack([flat[:, :width] @ components.T, flat[:, width:]])
-        return CorrectionData.of(
-            before_labels(flat, fast.head), space.places(whole), targets, weight, leaning
-        )
+        return CorrectionData.of(before_labels(flat, fast.head), space.places(whole), targets, weight, scores)
 
     told = np.zeros((len(labels.texts), answers.shape[1] + 1))  # the last: aspects that were not learnt
     told[:, fast.head["kept"]] = gold_matrix(labels.aspects, fast.card.aspects)

@@ -10,19 +10,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from aspectra.aspects.aspects import KEYS, check_names, check_new_names, read_table
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
 from aspectra.studio.state import N_COLOURS, MapState, description
-from aspectra.topicmap.aspects import KEYS, read_table
-from aspectra.topicmap.topicmap import (
-    SUGGESTION,
-    Choice,
-    Suggestion,
-    check_aspects,
-    check_new_aspects,
-    now,
-    respell,
-)
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, now, respell
 
 LONGEST_NOTE = 500
 
@@ -79,8 +71,8 @@ def add(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
     if not isinstance(names, list) or not names:
         raise MapError(f"Name the aspects to add, got {names!r}.")
     names = [name.strip() if isinstance(name, str) else name for name in names]
-    check_aspects([*state.topic_map.aspects, *names])
-    check_new_aspects(names)
+    check_names([*state.topic_map.aspects, *names])
+    check_new_names(names)
     hues = dict(state.hues)
     for name in names:
         free = [hue for hue in range(N_COLOURS) if hue not in hues.values()]
@@ -102,8 +94,8 @@ def rename(state: MapState, action: dict[str, Any]) -> tuple[MapState, str]:
             f"Choose another name, or give the topics of {old!r} to {new!r} and delete {old!r}."
         )
     aspects = tuple(new if name == old else name for name in state.topic_map.aspects)
-    check_aspects(aspects)
-    check_new_aspects([new])
+    check_names(aspects)
+    check_new_names([new])
     choices = tuple(respell(choice, {old.casefold(): new}) for choice in state.topic_map.choices)
     topic_map = dataclasses.replace(state.topic_map, aspects=aspects, choices=choices)
     described = {(new if name == old else name): said for name, said in state.described.items()}

@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from aspectra import disk
+from aspectra.aspects.aspects import Aspect, aspects_of_run, check_new_names, described
+from aspectra.aspects.names_sample import NamesSample, find_encoder
 from aspectra.config import BUNDLED, GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import MapError, typed
@@ -24,20 +26,10 @@ from aspectra.studio.studio import Studio
 from aspectra.studio.suggester import PageSuggester
 from aspectra.studio.topic_card import draw_sample
 from aspectra.topicmap import agree
-from aspectra.topicmap.aspects import Aspect, aspects_of_run, described
 from aspectra.topicmap.carry import N_SEGMENTS, RunTopics, carry_over
 from aspectra.topicmap.labels import all_labels, given_labels, keep_labels, take_over
-from aspectra.topicmap.names_sample import NamesSample, find_encoder
 from aspectra.topicmap.notes import notes_on_carried
-from aspectra.topicmap.topicmap import (
-    SUGGESTION,
-    Choice,
-    Suggestion,
-    TopicMap,
-    check_new_aspects,
-    now,
-    read_map,
-)
+from aspectra.topicmap.topicmap import SUGGESTION, Choice, Suggestion, TopicMap, now, read_map
 
 LABELS_TO_SUGGEST = 50
 """From this many labels in the run on, suggestions are made from them."""
@@ -119,7 +111,7 @@ def first_map(
     names = tuple(one if isinstance(one, str) else one.name for one in opening.aspects)
     if not names and gold:
         names = tuple(sorted(set().union(*gold.aspects)))
-        check_new_aspects(names)
+        check_new_names(names)
     carried, suggestions = carry(detector, opening.old) if opening.old else (None, [])
     if path.exists() and not opening.replace:
         found = read_map(path, detector.topics_.fingerprint, len(detector.topics_.items))

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from aspectra import disk, rundir
+from aspectra.aspects.aspects import described, read_file, to_toml, write_aspects
 from aspectra.errors import MapError, RunError
 from aspectra.studio.actions import Suggester, apply
 from aspectra.studio.state import MapState, difference
-from aspectra.topicmap.aspects import described, read_file, to_toml, write_aspects
 from aspectra.topicmap.topicmap import read_map, write_map
 
 FORMAT = 1

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from aspectra.aspects.aspects import Aspect
 from aspectra.config import GENERAL
-from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.topicmap import Choice, TopicMap
 
 N_COLOURS = 12

@@ -7,15 +7,15 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
 from aspectra import rundir
+from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.names_sample import NamesSample
 from aspectra.config import GENERAL
 from aspectra.detector import AspectDetector
 from aspectra.errors import InputError
 from aspectra.scores import Gold
 from aspectra.studio.state import MapState, to_aspect
-from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import LabelledSegments
 from aspectra.topicmap.by_names import Suggested
-from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.suggest import suggest
 from aspectra.topicmap.topicmap import Suggestion
 

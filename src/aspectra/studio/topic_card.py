@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import cosines
+from aspectra.aspects.names_sample import sample_rows
 from aspectra.detector import AspectDetector
-from aspectra.topicmap.carry import cosine
 from aspectra.topicmap.gamma import aspect_probabilities, entropy
-from aspectra.topicmap.names_sample import sample_rows
 from aspectra.topics import varied
 
 N_DRAWN = 20_000
@@ -83,7 +83,7 @@ def boundary(sample: SegmentSample, topic: int) -> list[int]:
 
 def nearest(topics: np.ndarray, n: int = 3) -> list[list[tuple[int, float]]]:
     """Return for each topic (K×D) the most similar others with their cosine."""
-    alike = cosine(topics, topics)
+    alike = cosines(topics, topics)
     np.fill_diagonal(alike, -np.inf)
     order = np.argsort(-alike, axis=1, kind="stable")[:, : min(n, len(topics) - 1)]
     return [[(int(other), float(alike[topic, other])) for other in row] for topic, row in enumerate(order)]

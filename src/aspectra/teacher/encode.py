@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from aspectra.arrays import softmax
 from aspectra.corpus import Ragged
 
 
@@ -95,9 +96,3 @@ def attend(teacher: TrainedTeacher, ids: np.ndarray) -> np.ndarray:
     if teacher.attention == "smooth":
         score = np.float32(teacher.smoothness) * np.tanh(score)  # N×L, u
     return softmax(score)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Return each row's probabilities."""
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aspectra.arrays import even_where_unknown, normalise
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
 from aspectra.scores import average_scores, gold_matrix, objective
 from aspectra.topicmap.by_names import SMOOTHING, topic_weights
 from aspectra.topicmap.calibrate import FOLDS, folds
-from aspectra.topicmap.gamma import even_where_unknown
 from aspectra.topicmap.topicmap import Suggestion
 
 BALANCES = (0.3, 0.5, 0.7, 0.9)  # from every segment counts the same (0) to every aspect counts the same (1)
@@ -73,7 +73,7 @@ def explain(
     beta: np.ndarray, member: np.ndarray, aspects: Sequence[str], chosen: np.ndarray, agreement: np.ndarray
 ) -> list[Suggestion]:
     """Put a found map in words: per topic the aspect, how many searches agree, and the gold on this topic."""
-    counts = beta.T @ (member / member.sum(axis=1, keepdims=True))  # K×A
+    counts = beta.T @ (normalise(member))  # K×A
     votes = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
     flags = {None: "ambiguous", GENERAL: "general"}
     weights = share_out(beta, member, chosen)
@@ -120,7 +120,7 @@ def share_out(beta: np.ndarray, member: np.ndarray, chosen: np.ndarray) -> np.nd
     """
     n_aspects = member.shape[1]
     weights = np.eye(n_aspects + 1)[chosen][:, :n_aspects]
-    truth = member / member.sum(axis=1, keepdims=True)
+    truth = normalise(member)
     counts = np.zeros((beta.shape[1], n_aspects))
     np.add.at(counts, beta.argmax(axis=1), truth)
     total, usual = counts.sum(axis=1), truth.mean(axis=0)
@@ -164,14 +164,14 @@ def associated(beta: np.ndarray, member: np.ndarray) -> np.ndarray:
 
     Without this the search abuses topics that are rare in these segments as constants that favour an aspect.
     """
-    share = member / member.sum(axis=1, keepdims=True)
+    share = normalise(member)
     return np.asarray(beta.T @ (share - share.mean(axis=0)) > 0)
 
 
 def most_likely_map(beta: np.ndarray, member: np.ndarray, allowed: np.ndarray, balance: float) -> np.ndarray:
     """Maximise the mean log of γ_gold / Σγ, which is smooth and therefore hard to over-fit."""
     n_aspects = member.shape[1]
-    share = member / member.sum(axis=1, keepdims=True)  # N×A
+    share = normalise(member)  # N×A
     support = share.sum(axis=0)
     rarity = share @ (1 / np.maximum(support, 1)) * len(member) / (support > 0).sum()
     weights = balance * rarity + (1 - balance)  # N

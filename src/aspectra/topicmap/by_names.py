@@ -12,15 +12,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from aspectra.arrays import normalise, unit
+from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.first_opinion import AspectEvidence, GeneralEvidence, first_opinion
+from aspectra.aspects.names import Learned, learn_from_names
+from aspectra.aspects.names_sample import NamesSample, known_aspects
+from aspectra.aspects.notes import notes_on_names, notes_on_twins
 from aspectra.config import GENERAL
 from aspectra.errors import InputError
-from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.first_opinion import AspectEvidence, GeneralEvidence, first_opinion
 from aspectra.topicmap.gamma import entropy
-from aspectra.topicmap.gaussians import normalise, unit
-from aspectra.topicmap.names import Learned, learn_from_names
-from aspectra.topicmap.names_sample import NamesSample, spoken_of
-from aspectra.topicmap.notes import notes_on_names, notes_on_number, notes_on_topics, notes_on_twins
+from aspectra.topicmap.notes import notes_on_number, notes_on_topics
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics, frequent_words, note_on_collapse
 
@@ -63,7 +64,7 @@ def suggest_by_names(
     choices: Mapping[int, str | None] | None = None,
 ) -> Suggested:
     """Suggest an aspect or General for each topic; `choices` are those that a person made."""
-    specific, unknown = spoken_of(aspects, sample, {name for name in (choices or {}).values() if name})
+    specific, unknown = known_aspects(aspects, sample, {name for name in (choices or {}).values() if name})
     if not specific:
         raise InputError(" ".join(unknown) or f"Give at least one aspect besides {GENERAL}.")
     evidence = [sample.evidence(aspect) for aspect in specific]
@@ -126,7 +127,7 @@ def topic_shares(sample: NamesSample, answer: np.ndarray) -> np.ndarray:
     best = answer.argmax(1)
     np.add.at(counts, (sample.topic, best), 1)
     counts += SMOOTHING * np.bincount(best, minlength=n_aspects) / len(best)
-    return np.asarray(counts / counts.sum(1, keepdims=True))
+    return normalise(counts)
 
 
 def topic_weights(shares: np.ndarray, usual: np.ndarray) -> np.ndarray:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aspectra.arrays import normalise
 from aspectra.config import GENERAL
 from aspectra.scores import set_f1
-from aspectra.topicmap.gaussians import normalise
 
 USUAL = 0.66
 """How often an answer without labels is right beyond chance: from the dev sets of seven domains."""

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aspectra.arrays import cosines, even_where_unknown
 from aspectra.errors import RunError
-from aspectra.topicmap.gamma import even_where_unknown
-from aspectra.topicmap.gaussians import unit
 from aspectra.topicmap.topicmap import SUGGESTION, Suggestion, TopicMap, now
 from aspectra.topics import Topics
 from aspectra.vectors import WordVectors
@@ -79,9 +78,9 @@ def similarity(old: RunTopics, new: RunTopics) -> np.ndarray:
             f"The two runs share only {len(shared)} words, so their topics cannot be matched. "
             "Map the new run by itself."
         )
-    by_words = cosine(word_profile(old, shared), word_profile(new, shared))
+    by_words = cosines(word_profile(old, shared), word_profile(new, shared))
     by_keywords = overlap(*keyword_lists(old.topics, new.topics))
-    by_segments = cosine(even_where_unknown(old.beta).T, even_where_unknown(new.beta).T)
+    by_segments = cosines(even_where_unknown(old.beta).T, even_where_unknown(new.beta).T)
     return np.asarray((np.clip(by_words, 0, 1) + by_keywords + by_segments) / 3)
 
 
@@ -97,10 +96,6 @@ def word_profile(run: RunTopics, words: Sequence[str]) -> np.ndarray:
     index = {word: row for row, word in enumerate(run.vectors.words)}
     product = run.matrix @ run.vectors.matrix[[index[word] for word in words]].T
     return np.asarray(product - product.mean(0))
-
-
-def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.asarray(unit(first) @ unit(second).T)
 
 
 def overlap(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]]) -> np.ndarray:

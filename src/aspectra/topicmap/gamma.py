@@ -62,11 +62,6 @@ def no_known_words(beta: np.ndarray) -> np.ndarray:
     return np.asarray(np.isnan(beta).any(1))
 
 
-def even_where_unknown(beta: np.ndarray) -> np.ndarray:
-    """Give segments without known words the same β for every topic, where no map says what to answer."""
-    return np.asarray(np.nan_to_num(beta, nan=1 / beta.shape[1]))
-
-
 def entropy(gamma: np.ndarray) -> np.ndarray:
     """Shannon entropy of each row, in nats; 0 is certain, log A is no idea."""
     return np.asarray(-(gamma * np.log(np.maximum(gamma, 1e-30))).sum(1))

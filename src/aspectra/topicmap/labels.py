@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from aspectra import disk, rundir
+from aspectra.aspects.aspects import Aspect, aspects_of_run, write_aspects
 from aspectra.errors import InputError
 from aspectra.scores import Gold, join_gold, read_bytes, read_gold, without_not_reviews
-from aspectra.topicmap.aspects import Aspect, aspects_of_run, write_aspects
 
 
 def given_labels(gold: Gold | Path | str | None) -> Gold | None:

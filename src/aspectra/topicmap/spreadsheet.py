@@ -12,11 +12,11 @@ import re
 from pathlib import Path
 
 from aspectra import rundir
-from aspectra.config import GENERAL, NOT_REVIEW
+from aspectra.config import GENERAL, NOT_REVIEW, UNMAPPED
 from aspectra.disk import write_atomic
 from aspectra.errors import MapError
 from aspectra.text.rows import find_delimiter
-from aspectra.topicmap.topicmap import UNMAPPED, TopicMap
+from aspectra.topicmap.topicmap import TopicMap
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 COLUMNS = ("topic", "aspect", "keywords", "note")

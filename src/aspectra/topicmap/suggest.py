@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from aspectra.arrays import unit
+from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.names_sample import NamesSample
 from aspectra.config import GENERAL
 from aspectra.corpus import Vocabulary
-from aspectra.topicmap.aspects import Aspect
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
 from aspectra.topicmap.by_names import Suggested, suggest_by_names
 from aspectra.topicmap.calibrate import FOLDS
-from aspectra.topicmap.gaussians import unit
-from aspectra.topicmap.names_sample import NamesSample
 from aspectra.topicmap.topicmap import Suggestion
 from aspectra.topics import Topics
 from aspectra.vectors import WordVectors

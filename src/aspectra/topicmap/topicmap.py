@@ -20,18 +20,15 @@ from typing import Any, Self
 import numpy as np
 
 from aspectra import rundir
+from aspectra.aspects.aspects import check_names
 from aspectra.config import GENERAL, NOT_REVIEW
-from aspectra.disk import is_leftover, write_atomic
 from aspectra.errors import MapError, typed
 
 VERSION = 2
 """Version 1 has no shares, labelled, Not a review; a map that needs none is still written as version 1."""
-UNMAPPED = "unmapped"
 SUGGESTION = "suggestion"
-RESERVED = (UNMAPPED, NOT_REVIEW.casefold())
 OPTIONAL = {"shares": 1, "labelled": 10**9}
 """What a choice has only if it is suggested: numbers for aspects, and the largest allowed."""
-LONGEST_NAME = 60
 
 
 def now() -> str:
@@ -129,7 +126,7 @@ class TopicMap:
         specific = tuple(name for name in self.aspects if name != GENERAL)
         general = (GENERAL,) if GENERAL in chosen or GENERAL in self.aspects else ()
         object.__setattr__(self, "aspects", specific + general)
-        check_aspects(self.aspects)
+        check_names(self.aspects)
         unknown = sorted(chosen - set(self.aspects))
         if unknown:
             raise MapError(
@@ -257,38 +254,6 @@ def check_time(at: str) -> None:
         raise MapError(f"at must be a time such as {now()}, got {at!r}.")
 
 
-def check_aspects(aspects: Sequence[str]) -> None:
-    """Raise MapError unless all names are printable, 1 to 60 characters, not reserved and there once."""
-    seen: set[str] = set()
-    for name in aspects:
-        if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
-            raise MapError(f"An aspect's name must be printable text without spaces around it, got {name!r}.")
-        if len(name) > LONGEST_NAME:
-            raise MapError(
-                f"An aspect's name has at most {LONGEST_NAME} characters, got {len(name)}: {name!r}."
-            )
-        if name.casefold() in RESERVED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
-            raise MapError(
-                f"{name!r} cannot name an aspect: {UNMAPPED!r} and {NOT_REVIEW!r} are reserved, "
-                f"General is spelled {GENERAL!r}."
-            )
-        if name.casefold() in seen:
-            raise MapError(
-                f"The aspect {name!r} is there twice (upper or lower case is the same). Remove one."
-            )
-        seen.add(name.casefold())
-
-
-def check_new_aspects(names: Sequence[str]) -> None:
-    """Check names that a person gives now; older maps may have ; which separates aspects in CSV and Excel."""
-    check_aspects(names)
-    for name in names:
-        if ";" in name:
-            raise MapError(
-                f"An aspect's name has no ; in it, got {name!r}: label files put it between aspects."
-            )
-
-
 def what_is_wrong(numbers: list[int]) -> str:
     expected, counts = range(len(numbers)), Counter(numbers)
     twice = sorted(number for number, count in counts.items() if count > 1)
@@ -315,8 +280,8 @@ def read_map(path: Path, expected_topics: str | None = None, n_topics: int | Non
         raise MapError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or a number of 5,000 digits
         raise MapError(
-            f"{path} is not JSON: {error}. Fix it, copy an earlier version from {history_folder(path)}, "
-            f"or start again: aspectra map {typed(path.parent)} --replace"
+            f"{path} is not JSON: {error}. Fix it, copy an earlier version from "
+            f"{rundir.history_folder(path)}, or start again: aspectra map {typed(path.parent)} --replace"
         ) from error
     try:
         topic_map = TopicMap.from_dict(values)
@@ -329,7 +294,7 @@ def read_map(path: Path, expected_topics: str | None = None, n_topics: int | Non
     if n_topics is not None and len(topic_map.choices) != n_topics:
         raise MapError(
             f"{path} has {len(topic_map.choices)} choices, but there are {n_topics} topics. "
-            f"Copy an earlier version from {history_folder(path)}, "
+            f"Copy an earlier version from {rundir.history_folder(path)}, "
             f"or start again: aspectra map {typed(path.parent)} --replace"
         )
     return topic_map
@@ -338,28 +303,7 @@ def read_map(path: Path, expected_topics: str | None = None, n_topics: int | Non
 def write_map(path: Path, topic_map: TopicMap) -> None:
     """Replace the map in one step and keep the version before it in map-history/; skip if nothing changed."""
     data = (json.dumps(topic_map.to_dict(), ensure_ascii=False, indent=2) + "\n").encode()
-    previous = path.read_bytes() if path.exists() else None
-    if data == previous:
-        return
-    if previous is not None:
-        keep_earlier(path, previous)
-    write_atomic(path, data)
-
-
-def history_folder(path: Path) -> Path:
-    return path.parent / rundir.MAP_HISTORY
-
-
-def keep_earlier(path: Path, previous: bytes) -> None:
-    """Keep what a file held before in map-history/, under the time of now."""
-    folder = history_folder(path)
-    for leftover in filter(is_leftover, folder.glob(".*")):  # its name, a time, is never written again
-        leftover.unlink(missing_ok=True)
-    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    number = 1
-    while (name := folder / f"{time}-{number}{path.suffix}").exists():
-        number += 1
-    write_atomic(name, previous)
+    rundir.replace_and_keep(path, data)
 
 
 def merge(old: TopicMap | None, new: TopicMap, replace: bool = False) -> TopicMap:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from aspectra.arrays import unit as unit_rows
 from aspectra.bench.systems.baselines import TopicProbabilities
 from aspectra.bench.systems.baselines import encode as encode_texts
 from aspectra.config import FitConfig
@@ -45,10 +46,6 @@ class SecondTask:
 
 def network_config(config: FitConfig, n_topics: int) -> FitConfig:
     return replace(config, n_topics=n_topics, attention="regular", batch_size=50)
-
-
-def unit_rows(matrix: np.ndarray) -> np.ndarray:
-    return np.asarray(matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12))
 
 
 def centred(matrix: np.ndarray) -> np.ndarray:

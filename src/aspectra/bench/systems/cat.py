@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import unit
 from aspectra.bench.protocol import NAMES, Frozen, Task
-from aspectra.bench.systems.autoencoder import unit_rows
 from aspectra.bench.systems.baselines import encode, sample_rows
 from aspectra.config import GENERAL
 from aspectra.corpus import Ragged
@@ -48,17 +48,17 @@ class Cat:
         return {"fit": task.bench.config(task.seed).to_dict(), **own}
 
     def fit(self, task: Task) -> Frozen:
-        words, vectors = task.words, unit_rows(task.words.vectors.matrix)
+        words, vectors = task.words, unit(task.words.vectors.matrix)
         wanted = frequent_nouns(task) if self.only_nouns else np.arange(len(vectors))
         weights = rbf_weights(vectors, vectors[wanted[: self.nouns]], self.gamma)
         named = [aspect for aspect in task.aspects if aspect != GENERAL]
-        names = unit_rows(attended(encode(words, named), vectors, np.ones(len(vectors))))
+        names = unit(attended(encode(words, named), vectors, np.ones(len(vectors))))
         sample = words.corpus.tokens.select(sample_rows(words, SAMPLE, task.seed))
-        usual = unit_rows(attended(sample, vectors, weights)) @ names.T
+        usual = unit(attended(sample, vectors, weights)) @ names.T
         general = np.quantile(usual.max(1), GENERAL_HALF)
 
         def probabilities(texts: Sequence[str]) -> np.ndarray:
-            cosines = unit_rows(attended(encode(words, texts), vectors, weights)) @ names.T
+            cosines = unit(attended(encode(words, texts), vectors, weights)) @ names.T
             columns = dict(zip(named, cosines.T, strict=True))
             columns[GENERAL] = np.full(len(texts), general)
             result = np.maximum(np.column_stack([columns[aspect] for aspect in task.aspects]), 0)

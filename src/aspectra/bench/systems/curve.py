@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.arrays import normalise
+from aspectra.aspects.gaussians import Features
+from aspectra.aspects.names import Learned, learn_from_names
+from aspectra.aspects.reader import Reader
 from aspectra.bench.protocol import LABELS, NAMES, Frozen, Task
 from aspectra.bench.systems.labelled import logistic
 from aspectra.bench.systems.names import KeptEncoder, LinearSystem, aspects_of, map_by_names
@@ -19,9 +23,6 @@ from aspectra.student.from_names import answered, learnable
 from aspectra.studio.topic_card import next_question
 from aspectra.topicmap.by_labels import LabelledSegments, suggest_by_labels
 from aspectra.topicmap.gamma import answer_probabilities, entropy
-from aspectra.topicmap.gaussians import Features, normalise
-from aspectra.topicmap.names import Learned, learn_from_names
-from aspectra.topicmap.reader import Reader
 
 BOTH, LOGISTIC, TEACHER = "names and labels", "logistic", "teacher"
 RANDOM, DOUBTFUL = "random", "doubtful"

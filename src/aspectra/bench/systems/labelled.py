@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.arrays import even_where_unknown
 from aspectra.bench.protocol import LABELS, Frozen, Task
 from aspectra.bench.systems.names import KeptEncoder
 from aspectra.config import StudentConfig
 from aspectra.scores import average_scores, gold_matrix
 from aspectra.topicmap.calibrate import FOLDS, folds
-from aspectra.topicmap.gamma import even_where_unknown
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

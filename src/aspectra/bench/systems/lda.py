@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.arrays import unit
 from aspectra.bench.protocol import DEV_MAP, SEED_WORDS, Frozen, Task
 from aspectra.bench.systems.abae import map_each_topic
-from aspectra.bench.systems.autoencoder import unit_rows
 from aspectra.bench.systems.baselines import encode, sample_rows
 from aspectra.bench.systems.cat import attended
 from aspectra.bench.systems.seeds import answer_by_aspects, seed_vectors
@@ -74,12 +74,12 @@ class W2vLda:
     def fit(self, task: Task) -> Frozen:
         from aspectra.bench.systems.gibbs import learn_topics  # compiles
 
-        words, vectors = task.words, unit_rows(task.words.vectors.matrix)
-        seeds = unit_rows(seed_vectors(task, vectors, weighted=False, few=True))  # A×D
+        words, vectors = task.words, unit(task.words.vectors.matrix)
+        seeds = unit(seed_vectors(task, vectors, weighted=False, few=True))  # A×D
         beta = shares(vectors @ seeds.T).T  # A×V, each word's columns sum to 1
 
         def alpha(tokens: Ragged) -> np.ndarray:
-            means = unit_rows(attended(tokens, vectors, np.ones(len(vectors))))
+            means = unit(attended(tokens, vectors, np.ones(len(vectors))))
             return self.strength * shares(means @ seeds.T)  # N×A
 
         tokens = words.corpus.tokens.select(sample_rows(words, self.most, task.seed))

@@ -15,6 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from aspectra import rundir
+from aspectra.arrays import unit
+from aspectra.aspects.aspects import Aspect
 from aspectra.bench.protocol import DEV_MAP, LABELS, NAMES, SEED_WORDS, Frozen, Task
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.encoder.features import compute_states
@@ -26,8 +28,6 @@ from aspectra.student.distill import train_student
 from aspectra.student.fast import FastStudent
 from aspectra.student.linear import LinearStudent
 from aspectra.student.teach_fast import teach_fast
-from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.gaussians import unit
 from aspectra.topicmap.topicmap import SUGGESTION, Choice, TopicMap, now
 
 GENERAL_HALF = 0.5

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.aspects.names_sample import sample_rows
 from aspectra.bench.protocol import Task
 from aspectra.bench.systems.names import KeptEncoder
 from aspectra.config import StudentConfig
 from aspectra.errors import NotInstalledError
-from aspectra.topicmap.names_sample import sample_rows
 
 INSTALL = 'pip install "aspectra[peers]"'
 SEGMENTS = StudentConfig.n_segments

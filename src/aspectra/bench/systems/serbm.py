@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from aspectra.arrays import softmax
 from aspectra.bench.protocol import SEED_WORDS, Frozen, Task
 from aspectra.bench.systems.baselines import counts_of, encode, sample_rows
 from aspectra.bench.systems.seeds import seed_ids
@@ -50,8 +51,7 @@ class Serbm:
         def topics(texts: Sequence[str]) -> np.ndarray:
             counts = counts_of(encode(words, texts), n_words)
             inputs = machine.inputs(counts)[:, : len(named) + 1]
-            powers = np.exp(inputs - inputs.max(1, keepdims=True))
-            return np.where(np.asarray(counts.sum(1)) > 0, powers / powers.sum(1, keepdims=True), 0)
+            return np.where(np.asarray(counts.sum(1)) > 0, softmax(inputs), 0)
 
         shares = topics(task.dev.texts).mean(0)
         return Frozen(lambda texts: answer_probabilities(topics(texts), task.aspects, matrix, shares)[0])
@@ -72,9 +72,7 @@ class Machine:
 
     def word_probabilities(self, hidden: np.ndarray) -> np.ndarray:
         """Return p(k | h) for units (B×H), B×V: softmax of b_k + Σ_j h_j W_jk."""
-        logits = hidden @ self.weights + self.words
-        powers = np.exp(logits - logits.max(1, keepdims=True))
-        return np.asarray(powers / powers.sum(1, keepdims=True))
+        return softmax(hidden @ self.weights + self.words)
 
 
 def word_priors(task: Task) -> np.ndarray:

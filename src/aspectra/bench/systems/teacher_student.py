@@ -18,8 +18,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from aspectra.arrays import softmax, unit
+from aspectra.aspects.names_sample import sample_rows
 from aspectra.bench.protocol import MANY_SEEDS, Frozen, Task
-from aspectra.bench.systems.autoencoder import unit_rows
 from aspectra.bench.systems.baselines import counts_of, encode
 from aspectra.bench.systems.cat import attended
 from aspectra.bench.systems.names import KeptEncoder
@@ -28,7 +29,6 @@ from aspectra.config import GENERAL
 from aspectra.corpus import Ragged
 from aspectra.loop import Losses, differentiate, optimise
 from aspectra.scores import average_scores, gold_matrix
-from aspectra.topicmap.names_sample import sample_rows
 
 BATCH, ROUNDS, RATE, DROPOUT, CLIP = 64, 5, 0.01, 0.5, 10.0
 FEWEST = 500
@@ -68,8 +68,7 @@ class SeedTeacher:
             scores += self.prior
         elif self.general is not None:
             scores[totals(counts) == 0, self.general] = 1
-        powers = np.exp(scores - scores.max(1, keepdims=True))
-        return np.asarray(powers / powers.sum(1, keepdims=True))
+        return softmax(scores)
 
     def learn_from(self, answers: np.ndarray, counts: Any) -> None:
         """Let every seed word vote as the student's answers (N×A) are where it occurs."""
@@ -125,7 +124,7 @@ def reader(features: str, task: Task) -> Callable[[Sequence[str]], np.ndarray]:
     """Return what turns segments into vectors, N×D: mean words at length 1, or an encoder's mean states."""
     if features != WORD_VECTORS:
         return KeptEncoder.of(features, task).means
-    vectors = unit_rows(task.words.vectors.matrix)
+    vectors = unit(task.words.vectors.matrix)
 
     def means(texts: Sequence[str]) -> np.ndarray:
         return attended(encode(task.words, texts), vectors, np.ones(len(vectors))).astype(np.float32)

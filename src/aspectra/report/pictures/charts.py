@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 
-from aspectra.config import GENERAL
+from aspectra.config import GENERAL, UNMAPPED
 from aspectra.report import wording
 from aspectra.report.compare import Difference
 from aspectra.report.content import Cells, Content, SubAspect
@@ -29,7 +29,6 @@ from aspectra.report.pictures.vega import (
     Spec,
 )
 from aspectra.report.wording import percent, percents
-from aspectra.topicmap.topicmap import UNMAPPED
 
 MOST_PANELS, MOST_TOPICS, MOST_WITHIN = 12, 8, 4
 INTERVALS = f"95{wording.NARROW}% intervals"

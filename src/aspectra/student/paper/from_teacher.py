@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from aspectra.aspects.names_sample import foreign_encoder
 from aspectra.config import StudentConfig
 from aspectra.encoder.features import Features
 from aspectra.encoder.pretrained import Encoder, load_encoder, weights_fingerprint
@@ -28,7 +29,6 @@ from aspectra.student.card import Card
 from aspectra.student.paper.adapt import LabelledTexts, adapt, choose_filter, shift_logits, unfiltered
 from aspectra.student.paper.model import Head, Student, cross_entropy, falling
 from aspectra.student.paper.training_set import TrainingSet, make_training_set
-from aspectra.topicmap.names_sample import foreign_encoder
 
 
 def train_attention(

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from aspectra import rundir
+from aspectra.arrays import softmax
 from aspectra.config import GENERAL, StudentConfig
 from aspectra.encoder.features import Features, compute_features
 from aspectra.encoder.pretrained import Encoder
@@ -36,8 +37,7 @@ class TrainingSet:
     def targets(self, sharpness: float) -> np.ndarray:
         """Return γ to the power of `sharpness`, normalised; a large one leaves the teacher's answer alone."""
         scaled = sharpness * np.log(np.maximum(self.gamma, 1e-30))
-        powers = np.exp(scaled - scaled.max(1, keepdims=True))
-        return np.asarray(powers / powers.sum(1, keepdims=True), dtype=np.float32)
+        return softmax(scaled).astype(np.float32)
 
     def counts(self) -> list[int]:
         """Count the segments of each answer, A."""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 TEMPLATES = ("{}", "The {}.", "The {} is great.", "I don't like the {}.", "This is about {}.")
 NEUTRAL = ("product", "thing", "place")
-"""What these make of the templates is taken away from every name: it is what the templates say themselves."""
+"""The templates with these words show what templates say themselves; it is subtracted from every name."""
 PRODUCT_TEMPLATES = (
     "I bought this {}.",
     "This {} is great.",
@@ -22,8 +22,8 @@ PRODUCT_TEMPLATES = (
     "I would not buy this {} again.",
 )
 PRODUCTS, FEWEST = 3, 5
-"""So many words for the product join the general texts; five brought in parts of it. Each must be found so
-often: in few reviews "my teacher" is said of an aspect."""
+"""At most PRODUCTS words for the product go into the general texts; among five were parts of the product.
+Each must be found FEWEST times: where reviews are few, "my teacher" may be an aspect."""
 GENERAL_TEXTS = tuple(
     """I bought this for my husband.|Would recommend to anyone.|I have had it for two months now.
 I ordered it last week.|This is my second one.|I gave it as a gift.|I love it.|It is great.

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import TINY, unit
+from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.first_opinion import AspectEvidence
+from aspectra.aspects.gaussians import Features
+from aspectra.aspects.library import PARTS, known_names, plain
+from aspectra.aspects.notes import notes_on_catch_all, notes_on_silence, notes_on_words
+from aspectra.aspects.reader import Reader, ReadOnce
+from aspectra.aspects.sentences import name_texts, neutral_texts
 from aspectra.config import BUNDLED, GENERAL, StudentConfig
 from aspectra.corpus import Corpus, Ragged, Vocabulary
 from aspectra.errors import NotInstalledError
 from aspectra.text.tokens import extract, lemmas, stop_words
-from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.first_opinion import AspectEvidence
-from aspectra.topicmap.gaussians import TINY, Features, unit
-from aspectra.topicmap.library import PARTS, known_names, plain
-from aspectra.topicmap.notes import notes_on_catch_all, notes_on_silence, notes_on_words
-from aspectra.topicmap.reader import Reader, ReadOnce
-from aspectra.topicmap.sentences import name_texts, neutral_texts
 
 if TYPE_CHECKING:
     from aspectra.encoder.pretrained import Encoder
@@ -35,26 +36,26 @@ SAMPLE = 10_000
 FEW = 1_000
 """Of fewer segments with enough known words to train a teacher, all are learnt from."""
 RARE, COMMON = 0.01, 0.2
-"""A given word that at most the first share of the segments have says all of its aspect that a word can say;
-one that the second share have says nothing: "good", "place"."""
+"""A word given for an aspect counts fully if at most the first share of the segments have it, and not at all
+if the second share have it: "good", "place"."""
 KNOWN = 3.2
-"""An encoder's pieces of a word that it knows have at least so many letters on average: "dur abi lity"; those
-of a made-up word have fewer, and often of another language: "x q z", "lau ts tar ke"."""
+"""An encoder knows a word if its pieces of it have at least so many letters on average: "dur abi lity". The
+pieces of made-up words, and often of another language, are shorter: "x q z", "lau ts tar ke"."""
 CATCH_ALL = {"anything else", "misc", "miscellaneous", "none", "other", "others", "overall", "rest"}
 """Names of what speaks of no aspect: General is there for that."""
 MENTIONED, NEAREST_SHARE, FEWEST = 0.002, 0.003, 3
 FREQUENT, FAR, NEAR = 60, 0.78, 0.43
-"""Reviews hardly mention an aspect if a smaller share of the segments has one of its words, and the segments
-nearest to its name, this share of all and at least so many, are farther than is usual: their mean cosine is
-below this share of the median of so many frequent words. On seven dev sets that median is 0.40 to 0.43, the
-aspects have 0.34 or more; those of other products, which would take 1 to 4 % of the segments each, mostly
-have 0.2 to 0.32. A segment is near to an aspect if its cosine with the name is above the third number times
-that median."""
+"""Reviews hardly mention an aspect if fewer than MENTIONED of the segments have one of its words, and the
+segments nearest to its name (NEAREST_SHARE of all, at least FEWEST) are farther than is usual: their mean
+cosine is below FAR times the median of the FREQUENT most frequent words. On seven dev sets that median is
+0.40 to 0.43, the aspects have 0.34 or more; those of other products, which would take 1 to 4 % of the
+segments each, mostly have 0.2 to 0.32. A segment is near to an aspect if its cosine with the name is above
+NEAR times that median."""
 
 
 @dataclass(frozen=True)
 class NamesSample:
-    """Segments as the learner sees them, and who reads them; `knows` tells if the encoder knows a word."""
+    """Segments as the learner sees them, and what reads them; `knows` tells if the encoder knows a word."""
 
     reader: Reader
     texts: Sequence[str]
@@ -87,7 +88,8 @@ class NamesSample:
     def evidence(self, aspect: Aspect) -> AspectEvidence:
         """Read what is said of an aspect, which segments have one of its words, and which are near its name.
 
-        Known words tell which segments mention it; given ones may be any ("great"), and do if none is known.
+        The library's words tell which segments mention it. If it has none, those that a person gave do; these
+        may be any words ("great").
         """
         known, read = self.reader.known(aspect.name), self.reader.aspect(aspect)
         naming = known.words or aspect.words
@@ -107,7 +109,7 @@ class NamesSample:
         return np.asarray(self.cosines([name])[:, 0] > NEAR * self.usual_nearness)
 
     def having(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return for each segment how much it says that it has one of these words or phrases, 0 to 1."""
+        """Return 0 for segments without any of these words or phrases, else up to 1: rare ones count more."""
         vocabulary, tokens = self.all_words
         result = np.zeros(len(self.texts))
         rows = np.repeat(np.arange(len(self.texts)), tokens.lengths)
@@ -225,14 +227,14 @@ def foreign_encoder(name: str, language: str) -> str:
     )
 
 
-def spoken_of(
+def known_aspects(
     aspects: Sequence[Aspect], sample: NamesSample, shown: Collection[str] = ()
 ) -> tuple[list[Aspect], list[str]]:
     """Return the aspects but General of which anything is known, and notes on the others.
 
-    Reviews or encoder know it, or a topic or label has `shown` it. An aspect of which nothing is known cannot
-    be learnt: whatever its name resembles by chance would be it. So it is with one that reviews hardly
-    mention, and with a name for all that speaks of no aspect.
+    It is known if the reviews or the encoder know its words, or a topic or label has `shown` it. An aspect of
+    which nothing is known cannot be learnt: segments that resemble its name by chance would be answered with
+    it. The same holds for an aspect that reviews hardly mention, and for names such as "Other".
     """
     known, by_encoder, unknown, absent, as_general = [], [], [], [], []
     for aspect in aspects:
@@ -264,7 +266,7 @@ def spoken_of(
 def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
     """Tell whether reviews hardly mention an aspect, by its name, the first of `said`, and its words.
 
-    Few segments do not tell: in 200 about a gym, 19 spoke of the staff without the word, none near to it.
+    Few segments are no evidence: of 200 about a gym, 19 spoke of the staff without the word, none near to it.
     """
     if sample.features.encoder is None or len(sample.texts) < FEW:
         return False

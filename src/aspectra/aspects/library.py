@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
-from aspectra.topicmap.aspects import Aspect
+from aspectra.aspects.aspects import Aspect
 
 LANGUAGE = "en"
 PARTS = re.compile(r"\s*(?:[/&+,;]|\band\b)\s*")
@@ -63,7 +63,7 @@ def find(name: str) -> Iterator[Aspect]:
 @cache
 def library() -> dict[str, list[Aspect]]:
     """Read the library: the aspects of each name, in small letters."""
-    text = (resources.files("aspectra.topicmap") / "library.toml").read_text(encoding="utf-8")
+    text = (resources.files("aspectra.aspects") / "library.toml").read_text(encoding="utf-8")
     found: dict[str, list[Aspect]] = {}
     for title, table in tomllib.loads(text).items():
         aspect = Aspect(title, words=tuple(table["words"]), examples=tuple(table["examples"]))

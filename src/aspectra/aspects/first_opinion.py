@@ -1,7 +1,7 @@
-"""The first opinion of segments: what is said of aspects in, how much each segment sounds like each out.
+"""The first opinion: what is said of aspects in, how much each segment sounds like each aspect out.
 
-Cosines of a segment with each aspect's name and sentences (encoder) and words (word vectors), all on one
-scale, and more if it has one of its words; General: with sentences of any review.
+Cosines of a segment with each aspect's name and sentences (encoder) and words (word vectors) are brought to
+one scale and added up; one of the words in the segment counts, too. General has sentences of any review.
 """
 
 from __future__ import annotations
@@ -11,30 +11,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aspectra.topicmap.gaussians import TINY, Features, normalise, softmax, unit
+from aspectra.arrays import TINY, normalise, softmax, unit
+from aspectra.aspects.gaussians import Features
 
 NEAREST = 3
-"""A segment is as near to texts as to its so many nearest ones, on average."""
+"""How near a segment is to a group of texts is the mean of its cosines with this many nearest ones."""
 EXAMPLES, BESIDE_WORDS = 0.7, 0.5
 """Weight of an aspect's sentences beside its name; the second if a person gave words or a sentence for it.
 On seven dev sets 0.6 to 0.8 and 0.4 to 0.6 do as well."""
 WHITENING = (0.5, 0.1)
-"""How far directions in which all segments differ count less for sentences: a power of the variance along
-each, to which a share of the mean is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
+"""Directions in which segments vary much count less when sentences are compared: each is divided by the
+square root of its variance to the power of the first number, after the second number times the mean variance
+is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
 WORD_WEIGHT = 0.5
 """Weight of the word vectors' opinion beside the encoder's."""
 BASE_SHARE, PER_MENTION, PER_NEAR, SPECIFIC = 0.05, 1.3, 1.1, (0.1, 0.9)
-"""The share of the segments that speak of the aspects in the first opinion: BASE_SHARE, and PER_MENTION times
-the share that have a word of one, or PER_NEAR times the share that are near to a name, if that is more: both
-miss some. It stays within SPECIFIC, and the models then find their own. One share for all reviews costs 7
-points of F1 where few aspects are named, 13 in restaurants (dev); words alone 5 to 16 in small piles."""
+"""The share of the segments that speak of any aspect in the first opinion: BASE_SHARE, plus PER_MENTION times
+the share that have a word of one or PER_NEAR times the share that are near to a name, whichever is more. Both
+miss some. The result is kept within SPECIFIC, and the models later find their own share. One share for all
+reviews costs 7 points of F1 where few aspects are named, 13 in restaurants (dev); words alone 5 to 16 in
+small piles."""
 SURE_SHARE = 0.4
-"""The same for the model of which aspect it is, which learns from the surest segments; and for both models
-where nothing tells which segments mention an aspect."""
+"""This share for the model that tells which aspect it is: it learns from the surest segments. It is also used
+for both models where nothing tells which segments mention an aspect."""
 SHARPNESS = 2.0
-"""The first opinion is the softmax of so many standard deviations' worth of similarity."""
+"""The first opinion is the softmax of similarities, in standard deviations, times this."""
 HAS_WORD = 3.0
-"""What it adds to an aspect in the first opinion, before the softmax, that a segment has one of its words."""
+"""Added to an aspect before that softmax if the segment has one of its words."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def first_opinion(
 def one_opinion(
     segments: Features, aspects: Sequence[AspectEvidence], general: GeneralEvidence, share: float | None
 ) -> np.ndarray:
-    """Return the same by all that is said of the aspects."""
+    """Return such an opinion, by all that `aspects` hold."""
     score = WORD_WEIGHT * one_scale(word_view(segments, aspects))
     like_general = nearest(segments.words, general.words)
     if segments.encoder is not None and general.texts is not None and general.neutral is not None:
@@ -148,7 +151,7 @@ def encoder_view(
 
 
 def whitening(vectors: np.ndarray) -> np.ndarray:
-    """Return a matrix (De×De) that makes the directions in which centred vectors vary most count less."""
+    """Return a matrix (De×De) that makes directions count less the more centred vectors vary along them."""
     power, least = WHITENING
     variances, directions = np.linalg.eigh(np.cov(vectors.T))
     variances = np.maximum(variances, 0) + least * max(variances.mean(), TINY)

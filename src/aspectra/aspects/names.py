@@ -1,8 +1,8 @@
 """Learning aspects from their names: unlabelled segments and what is said of aspects in, a classifier out.
 
 1. First opinion (first_opinion.py): how near a segment is to each aspect's name, sentences and words.
-2. Topics denoise it, and later the answer: what the segments of a topic say together counts for each.
-3. In three rounds two linear models learn from it: is it General, and if not, which aspect?
+2. Topics make it less noisy, and later the answer: the mean opinion of a topic counts for its segments.
+3. In three rounds two linear models learn from it: is a segment General, and if not, which aspect has it?
 """
 
 from __future__ import annotations
@@ -12,61 +12,64 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aspectra.config import GENERAL
-from aspectra.topicmap.first_opinion import SURE_SHARE, AspectEvidence, GeneralEvidence, first_opinion
-from aspectra.topicmap.gaussians import (
-    TINY,
+from aspectra.arrays import TINY, normalise
+from aspectra.aspects.first_opinion import SURE_SHARE, AspectEvidence, GeneralEvidence, first_opinion
+from aspectra.aspects.gaussians import (
     Correction,
     CorrectionData,
     Features,
     Linear,
     Space,
     fit_gaussians,
-    heard,
     learn_correction,
-    normalise,
     surest,
     surest_data,
+    with_topics,
 )
+from aspectra.config import GENERAL
 
 PRIOR_POWER, SPREAD = 0.5, 0.1
-"""A topic's opinion is divided by the shares of the aspects to this power, as the segment's own opinion
-contains them already. Where all segments have much the same topics, the power nears 1, and topics say
-nothing: so it is if the logarithm of what topics say varies less than the second number. With 60 reviews that
-is 0.007 or less, on seven dev sets 0.26 or more."""
+"""What a topic says is divided by the aspects' shares to the power PRIOR_POWER: a segment's own opinion
+contains these shares already. Where all segments have much the same topics, topics should say nothing: if the
+logarithm of what they say has a standard deviation below SPREAD, the power rises towards 1. That deviation is
+0.007 or less with 60 reviews, and 0.26 or more on seven dev sets."""
 TOPIC_POWER, DECIDED_POWER = 1.5, 2.0
-"""Weight of the topics' opinion: β is spread over many topics, so their opinions lie closer together than
-they should. The second is for topics that a person has decided."""
+"""Weight of what topics say, as a power. It is above 1: β is spread over many topics, so that what they say
+differs too little between segments. The second is for topics that a person has decided."""
 ROUNDS = 3
-"""Without labels nothing gets better after so many, and General drifts after ten."""
+"""More rounds make nothing better; after ten, the share of General drifts."""
 GENERAL_ANCHOR = 3.0
-"""Power of the first opinion in the answers that the model of General learns from: it is what would drift."""
-OWN_TOPIC = (0.08, 6.0, 3.0, 2.0)
-"""A topic is an aspect's own, although most of its answers are General, if at least this share of them are
-the aspect's, so many times as many as elsewhere, so many times as far above elsewhere as the next aspect,
-and the topic is so many times as large as all that is answered with the aspect. Set so that nothing changes
-on seven dev sets, also with aspects of other products; the sample's Service and Ease of use need it."""
+"""The General model learns from its answers times the first opinion to this power: that stops the drift."""
+OWN_SHARE, OWN_LIFT, OWN_LEAD, OWN_SIZE = 0.08, 6.0, 3.0, 2.0
+"""A topic can be an aspect's own although most of its answers are General. At least OWN_SHARE of them must be
+the aspect's. That is OWN_LIFT times the aspect's share of all segments or more, and this factor is OWN_LEAD
+times that of the next aspect. The topic is OWN_SIZE times as large as all that is answered with the aspect.
+Set so that nothing changes on seven dev sets, also with aspects of other products; the sample's Service and
+Ease of use need it."""
 HARDLY, SURE = 0.002, 0.5
-"""Hardly any segment speaks of an aspect below this share; an answer above this probability is sure."""
+"""Below HARDLY of the answers, an aspect is hardly answered; an answer with probability SURE is sure."""
 ANSWER_POWER = 1.0
-"""Weight of the topics' opinion in the answer."""
+"""Weight of what topics say in the answer, as a power."""
 LABELLED_PRIOR = 3.0
-"""A topic speaks as its labelled segments do, and so many that speak as its other segments do."""
+"""What a topic says is the mean of its labelled segments and of so many more that say what all of it says."""
 CHOSEN, CHOSEN_GENERAL = 0.8, 0.2
-"""How far a topic that a person mapped speaks of that aspect. A topic of General still holds segments of
-others: more lost macro F1."""
+"""Weight of a person's choice in what a topic says. The second is for General: such a topic still has
+segments of other aspects, and a higher weight lost macro F1."""
 
 
 @dataclass(frozen=True)
 class Learned:
-    """Two models, whether General (among all A) and if not which aspect (among A − 1), and their making."""
+    """Two linear models, what topics say, and how both came about.
+
+    `general` tells how probable General is (among all A), `specific` which aspect it is if not (A − 1).
+    """
 
     aspects: tuple[str, ...]  # General is the last
     space: Space
     general: Linear
     specific: Linear
     topic_map: np.ndarray  # K×A
-    topics_say: np.ndarray  # K×A: topic_map, less where an aspect is frequent
+    topics_say: np.ndarray  # K×A: topic_map divided by the aspects' shares
     topics_power: float
     targets: np.ndarray  # N×A
     shares: dict[str, float]
@@ -75,20 +78,20 @@ class Learned:
     usual: Features  # one row: the words and topics of a segment whose words are unknown
     correction: Correction | None = None
     answerable: np.ndarray | None = None
-    """Which aspects (A booleans) may be answered; the others have no part in what labels correct."""
+    """Which aspects (A booleans) may be answered; labels correct the answers among these only."""
 
     def probabilities(self, segments: Features) -> np.ndarray:
         """Return N×A in the order of `aspects`."""
         segments = segments.filled(self.usual)
         places = self.space(segments)
         answer = join(self.general(places)[:, -1], self.specific(places))
-        answer = heard(answer, segments.beta, self.topics_say, self.topics_power)
+        answer = with_topics(answer, segments.beta, self.topics_say, self.topics_power)
         if self.answerable is not None:
             answer = normalise(answer * self.answerable)
         return answer if self.correction is None else self.correction(answer, places)
 
     def with_labels(self, segments: Features, labels: np.ndarray) -> Learned:
-        """Return what labels (N×A, rows that sum to one) make of it: corrections as large as they warrant."""
+        """Return a copy that labels (N×A, rows sum to 1) correct: the more labels, the more."""
         plain, segments = replace(self, correction=None), segments.filled(self.usual)
         told = CorrectionData.of(plain.probabilities(segments), self.space(segments), labels)
         sure = surest_data(plain.probabilities(self.sure), self.space(self.sure), len(labels))
@@ -106,8 +109,8 @@ def learn_from_names(
 
     `choices` are a person's: topic → number of the aspect (General is the last), or None: unmapped.
     `labelled` (K×A) counts the labelled segments that the map was made with. An aspect whose segments do
-    not sound like its name would be lost to General: if the reviews use its words and it has a topic of
-    its own, that counts as chosen.
+    not sound like its name would be lost to General. If the reviews use its words and it has a topic of its
+    own (`own_topics`), all is learnt again as if a person had mapped that topic to it.
     """
     learned = learn_once(segments, aspects, general, choices, labelled)
     decided = dict(choices or {})
@@ -123,32 +126,33 @@ def learn_once(
     choices: Mapping[int, int | None] | None,
     labelled: np.ndarray | None,
 ) -> Learned:
+    """Learn as `learn_from_names` does, without looking for topics that are an aspect's own."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # small matrices: threads would only wait for each other
         space = Space.of(segments)
         opinions = [first_opinion(segments, aspects, general, share) for share in (None, SURE_SHARE)]
         places = space(segments)
-        is_general, specific, changes = learn_models(places, segments.beta, opinions, choices, labelled)
+        is_general, specific, unchanged = learn_models(places, segments.beta, opinions, choices, labelled)
     answer = join(is_general(places)[:, -1], specific(places))
     topic_map = map_topics(segments.beta, answer, choices, labelled)
-    say = against_shares(topic_map, answer, segments.beta)
-    answer = heard(answer, segments.beta, say, ANSWER_POWER)
+    topics_say = divided_by_shares(topic_map, answer, segments.beta)
+    answer = with_topics(answer, segments.beta, topics_say, ANSWER_POWER)
     names = (*(aspect.name for aspect in aspects), GENERAL)
     shares = np.bincount(answer.argmax(1), minlength=len(names)) / len(answer)
     return Learned(
-        names,
-        space,
-        is_general,
-        specific,
-        topic_map,
-        say,
-        ANSWER_POWER,
-        answer,
-        dict(zip(names, shares.tolist(), strict=True)),
-        changes,
-        segments.select(surest(answer)),
-        segments.average(),
+        aspects=names,
+        space=space,
+        general=is_general,
+        specific=specific,
+        topic_map=topic_map,
+        topics_say=topics_say,
+        topics_power=ANSWER_POWER,
+        targets=answer,
+        shares=dict(zip(names, shares.tolist(), strict=True)),
+        unchanged=unchanged,
+        sure=segments.select(surest(answer)),
+        usual=segments.average(),
     )
 
 
@@ -159,31 +163,30 @@ def learn_models(
     choices: Mapping[int, int | None] | None,
     labelled: np.ndarray | None,
 ) -> tuple[Linear, Linear, tuple[float, ...]]:
-    """Learn both models, whether General and which aspect, each from its first opinion.
+    """Learn both models, whether General and which aspect, each from its own of two first opinions.
 
-    Also return how answers changed. Which aspect it is, is learnt from sure segments: if General is not
-    answered, Citysearch's dev gains 0.9 by that.
+    The second model learns from segments that are surely not General: where General is not answered,
+    Citysearch's dev gains 0.9 by that. Also return per round the share of answers that stayed the same.
     """
     power = DECIDED_POWER if choices else TOPIC_POWER
     starts = [denoise(beta, one, map_topics(beta, one, choices, labelled), power) for one in opinions]
-    opinion, sure = starts if choices else opinions  # what a person said stays in force in every round
-    is_general, changes = rounds(places, starts[0], opinion**GENERAL_ANCHOR, ROUNDS)
+    opinion, sure = starts if choices else opinions  # what a person chose counts in every round
+    is_general, unchanged = learn_in_rounds(places, starts[0], opinion**GENERAL_ANCHOR, ROUNDS)
     aspect, left = normalise(starts[1][:, :-1]), 1 - starts[1][:, -1:]
-    specific, more = rounds(places, aspect * left, normalise(sure[:, :-1]), ROUNDS)
-    return is_general, specific, (*changes, *more)
+    specific, more = learn_in_rounds(places, aspect * left, normalise(sure[:, :-1]), ROUNDS)
+    return is_general, specific, (*unchanged, *more)
 
 
 def own_topics(topic_map: np.ndarray, sizes: np.ndarray) -> dict[int, int]:
     """Find topics that are an aspect's own, by what they answer (K×A) and their shares of the segments."""
-    least, above, rival, larger = OWN_TOPIC
     shares = sizes @ topic_map
     lift = topic_map[:, :-1] / np.maximum(shares[:-1], TINY)
     best = lift.argmax(1)
     rows = np.arange(len(lift))
     highest = lift[rows, best]
     lift[rows, best] = 0
-    own = (topic_map.argmax(1) == len(shares) - 1) & (topic_map[rows, best] >= least)
-    own &= (highest >= above) & (highest >= rival * lift.max(1)) & (sizes >= larger * shares[best])
+    own = (topic_map.argmax(1) == len(shares) - 1) & (topic_map[rows, best] >= OWN_SHARE)
+    own &= (highest >= OWN_LIFT) & (highest >= OWN_LEAD * lift.max(1)) & (sizes >= OWN_SIZE * shares[best])
     return {int(topic): int(best[topic]) for topic in np.flatnonzero(own)}
 
 
@@ -193,7 +196,7 @@ def map_topics(
     choices: Mapping[int, int | None] | None = None,
     labelled: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return K×A: what the segments of each topic say on average, and more loudly what a person chose."""
+    """Return K×A, what each topic says: the mean opinion of its segments, and what a person chose for it."""
     result = normalise(beta.T @ opinion)
     if labelled is not None:
         if not labelled[:, -1].any():
@@ -209,9 +212,9 @@ def map_topics(
 def as_in_reviews(labelled: np.ndarray, topic_map: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Return counts of labelled segments (K×A), none of which is General, as all segments would have them.
 
-    Such labels were chosen for their aspects: they tell neither how much of a topic is General nor how
-    frequent the aspects are. The map without them (K×A) and the aspects' shares do. Citysearch's dev gains
-    1.6 by the shares.
+    Such segments were chosen for their aspects, so they tell neither how much of a topic is General nor how
+    frequent the aspects are. What topics say without them (K×A) and the aspects' shares tell it. Citysearch's
+    dev gains 1.6 by the shares.
     """
     count = labelled.sum(1, keepdims=True)
     specific = normalise(labelled[:, :-1] / np.maximum(labelled[:, :-1].sum(0), 1) * shares[:-1])
@@ -220,37 +223,45 @@ def as_in_reviews(labelled: np.ndarray, topic_map: np.ndarray, shares: np.ndarra
 
 
 def denoise(beta: np.ndarray, opinion: np.ndarray, topic_map: np.ndarray, power: float) -> np.ndarray:
-    """Return the opinion times that of the segment's topics, to a power."""
-    return heard(opinion, beta, against_shares(topic_map, opinion, beta), power)
+    """Return the opinion (N×A) times what the segments' topics say, to a power."""
+    return with_topics(opinion, beta, divided_by_shares(topic_map, opinion, beta), power)
 
 
-def against_shares(topic_map: np.ndarray, opinion: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """Return what topics say (K×A), less for aspects that all segments (N×A, β N×K) speak of much."""
+def divided_by_shares(topic_map: np.ndarray, opinion: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """Return what topics say (K×A), divided by the aspects' shares of all opinions (N×A) to a power.
+
+    `beta` (N×K) tells whether segments differ in their topics: see SPREAD.
+    """
     said = beta @ topic_map
     spread = np.log(np.maximum(said, TINY) / np.maximum(said.mean(0), TINY)).std()
     power = 1 - (1 - PRIOR_POWER) * min(1.0, float(spread) / SPREAD)
     return np.asarray(topic_map / np.maximum(opinion.mean(0), TINY) ** power)
 
 
-def rounds(
+def learn_in_rounds(
     places: np.ndarray, start: np.ndarray, anchor: np.ndarray, count: int
 ) -> tuple[Linear, list[float]]:
-    """Fit a model to soft targets and answer, in turn; rows of `start` with a smaller sum count less."""
+    """Fit a model to soft targets (N×A), take its answers times `anchor` as the next targets, and so on.
+
+    Rows of `start` with a smaller sum count less. Also return per round the share of answers that stayed.
+    """
     weight = start.sum(1, keepdims=True)
-    targets, changes, before = start, [], start.argmax(1)
+    targets, unchanged, before = start, [], start.argmax(1)
     for _ in range(count):
         model = fit_gaussians(places, targets)
         targets = normalise(model(places) * anchor) * weight
         after = targets.argmax(1)
-        changes.append(float((after == before).mean()))
+        unchanged.append(float((after == before).mean()))
         before = after
-    return model, changes
+    return model, unchanged
 
 
-def unspoken(answers: np.ndarray, aspects: Sequence[str], evidence: Sequence[AspectEvidence]) -> list[str]:
-    """Return the aspects that hardly any segment speaks of, by the answers (N×A) for a sample of segments.
+def hardly_answered(
+    answers: np.ndarray, aspects: Sequence[str], evidence: Sequence[AspectEvidence]
+) -> list[str]:
+    """Return the aspects that are the answer of hardly any segment in a sample (probabilities N×A).
 
-    An aspect none of whose words is known must be the sure answer for some segment.
+    An aspect without any known word is among them, too, unless it is a sure answer at least once.
     """
     shares = np.bincount(answers.argmax(1), minlength=len(aspects)) / max(len(answers), 1)
     by_name = {one.name: one for one in evidence}

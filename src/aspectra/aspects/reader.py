@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from aspectra.arrays import even_where_unknown
+from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.first_opinion import AspectEvidence, GeneralEvidence
+from aspectra.aspects.gaussians import Features
+from aspectra.aspects.library import look_up
+from aspectra.aspects.sentences import find_products, general_texts, name_texts, neutral_texts
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.text.tokens import stop_words
-from aspectra.topicmap.aspects import Aspect
-from aspectra.topicmap.first_opinion import AspectEvidence, GeneralEvidence
-from aspectra.topicmap.gamma import even_where_unknown
-from aspectra.topicmap.gaussians import Features
-from aspectra.topicmap.library import look_up
-from aspectra.topicmap.sentences import find_products, general_texts, name_texts, neutral_texts
 
 Embed = Callable[..., np.ndarray]
 """Texts, and `progress` if need be → N×2×De, the encoder's mean states."""
@@ -71,10 +71,10 @@ class Reader:
         examples = [*aspect.examples, *self.known(aspect.name).examples]
         read = self.embed([*texts, *examples])[:, 0] if self.embed else None
         return AspectEvidence(
-            aspect.name,
-            None if read is None else read[: len(texts)],
-            np.concatenate(self.word_vectors([aspect.name, *aspect.words])),
-            read[len(texts) :] if read is not None and examples else None,
+            name=aspect.name,
+            texts=None if read is None else read[: len(texts)],
+            words=np.concatenate(self.word_vectors([aspect.name, *aspect.words])),
+            examples=read[len(texts) :] if read is not None and examples else None,
             told=bool(aspect.words or aspect.about),
         )
 
@@ -89,8 +89,9 @@ class Reader:
         tokens = self.vocabulary.encode(pl.Series(sentences))
         means = mean_vectors(tokens, self.vectors)[tokens.lengths > 0]
         if self.embed is None:
-            return GeneralEvidence(None, means, None)
-        return GeneralEvidence(self.embed(sentences)[:, 0], means, self.embed(neutral_texts())[:, 0])
+            return GeneralEvidence(texts=None, words=means, neutral=None)
+        texts_read, neutral = (self.embed(some)[:, 0] for some in (sentences, neutral_texts()))
+        return GeneralEvidence(texts=texts_read, words=means, neutral=neutral)
 
     def word_vectors(self, phrases: Sequence[str]) -> list[np.ndarray]:
         """Return the vectors of the known words of each phrase, n×D; "Size/Fit" is two words."""

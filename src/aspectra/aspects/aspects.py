@@ -16,11 +16,13 @@ from typing import Any
 
 from aspectra import rundir
 from aspectra.arguments import as_list, as_names, wrong_kind
-from aspectra.config import GENERAL
-from aspectra.disk import write_atomic
-from aspectra.errors import InputError
-from aspectra.topicmap.topicmap import check_aspects, check_new_aspects, keep_earlier
+from aspectra.config import GENERAL, NOT_REVIEW, UNMAPPED
+from aspectra.errors import InputError, MapError
 
+RESERVED = (UNMAPPED, NOT_REVIEW.casefold())
+"""In small letters, the names that no aspect may have."""
+LONGEST_NAME = 60
+"""Characters."""
 KEYS = ("about", "words", "examples")
 LONGEST_EXAMPLE = 60
 """Words; a longer example is no segment."""
@@ -49,18 +51,50 @@ def read_aspects(given: str | Path | Sequence[str | Aspect]) -> tuple[Aspect, ..
             raise InputError(f"{given} is a file, but not .toml. Name aspects as Image,Sound or rename it.")
         names = given.split(",") if isinstance(given, str) else as_list(given, "aspects", "a list of names")
         aspects = checked([aspect for aspect in map(as_aspect, names) if aspect.name], "--aspects")
-    check_new_aspects([aspect.name for aspect in aspects])
+    check_new_names([aspect.name for aspect in aspects])
     return aspects
 
 
 def as_aspect(given: Any) -> Aspect:
     """Return an aspect, its words and examples checked, or one that has only this name."""
     if isinstance(given, Aspect):
-        check_aspects([given.name])
+        check_names([given.name])
         return read_table(given.name, {key: getattr(given, key) for key in KEYS}, "aspects")
     if not isinstance(given, str):
         raise wrong_kind("Each of aspects", "a name or an Aspect", given)
     return Aspect(given.strip())
+
+
+def check_names(aspects: Sequence[str]) -> None:
+    """Raise MapError unless all names are printable, 1 to 60 characters, not reserved and there once."""
+    seen: set[str] = set()
+    for name in aspects:
+        if not isinstance(name, str) or not name.strip() or name != name.strip() or not name.isprintable():
+            raise MapError(f"An aspect's name must be printable text without spaces around it, got {name!r}.")
+        if len(name) > LONGEST_NAME:
+            raise MapError(
+                f"An aspect's name has at most {LONGEST_NAME} characters, got {len(name)}: {name!r}."
+            )
+        if name.casefold() in RESERVED or (name.casefold() == GENERAL.casefold() and name != GENERAL):
+            raise MapError(
+                f"{name!r} cannot name an aspect: {UNMAPPED!r} and {NOT_REVIEW!r} are reserved, "
+                f"General is spelled {GENERAL!r}."
+            )
+        if name.casefold() in seen:
+            raise MapError(
+                f"The aspect {name!r} is there twice (upper or lower case is the same). Remove one."
+            )
+        seen.add(name.casefold())
+
+
+def check_new_names(names: Sequence[str]) -> None:
+    """Check names that a person gives now; older maps may have ; which separates aspects in CSV and Excel."""
+    check_names(names)
+    for name in names:
+        if ";" in name:
+            raise MapError(
+                f"An aspect's name has no ; in it, got {name!r}: label files put it between aspects."
+            )
 
 
 def read_file(path: Path) -> tuple[Aspect, ...]:
@@ -117,7 +151,7 @@ def read_list(values: Any, place: str) -> tuple[str, ...]:
 def checked(aspects: list[Aspect], place: str) -> tuple[Aspect, ...]:
     if not [aspect for aspect in aspects if aspect.name != GENERAL]:
         raise InputError(f"{place} names no aspect besides {GENERAL}. Give at least one.")
-    check_aspects([aspect.name for aspect in aspects])
+    check_names([aspect.name for aspect in aspects])
     return tuple(aspects)
 
 
@@ -143,13 +177,7 @@ def quoted(text: str) -> str:
 
 def write_aspects(path: Path, aspects: Iterable[Aspect]) -> None:
     """Replace the file in one step, if anything changed; the version before goes to map-history/."""
-    data = to_toml(aspects).encode()
-    previous = path.read_bytes() if path.exists() else None
-    if previous == data:
-        return
-    if previous is not None:
-        keep_earlier(path, previous)
-    write_atomic(path, data)
+    rundir.replace_and_keep(path, to_toml(aspects).encode())
 
 
 def aspects_of_run(run: Path) -> tuple[Aspect, ...]:
@@ -188,6 +216,6 @@ def fingerprint(aspects: Iterable[Aspect]) -> str:
 
 def of_words(words: Mapping[str, Sequence[str]]) -> tuple[Aspect, ...]:
     """Return aspects from {name: words}."""
-    check_new_aspects(list(words))
+    check_new_names(list(words))
     said = {name: as_names(given, f"The words of {name!r}") for name, given in words.items()}
     return checked([Aspect(name, words=given) for name, given in said.items()], "The words")

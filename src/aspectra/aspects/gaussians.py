@@ -1,4 +1,4 @@
-"""Linear models of aspects over features of segments: where they work, how they are fitted. Pure numpy.
+"""Linear models of aspects over features of segments: what they see, and how they are fitted. Pure numpy.
 
 Features of a segment are its encoder's mean states, its mean word vector and √β. Gaussians with one shared
 covariance are linear, so soft targets need no iterations. What labels add is a penalised linear correction.
@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from aspectra.arrays import TINY, normalise, softmax, unit
+
 COMPONENTS = 200
 """Principal components that the models see; 128 to 300 do as well."""
 BLOCKS = (1.0, 0.3, 0.15)
@@ -18,14 +20,13 @@ SHRINKAGE = 0.05
 """Share of the covariance that is a multiple of the identity. With fewer than 19 segments per component it is
 components / (components + segments), which is more."""
 LABEL_PRIOR = (0.3, 10.0, 100.0)
-"""How strongly labels' corrections are held: weights and biases to zero, and the power of the answer without
-labels to POWER. That one firmly: a few doubtful labels would turn the answers round."""
+"""L2 penalties of what labels correct: weights and biases stay near 0, and the power of the answer
+without labels stays near POWER. The last is large: a few doubtful labels could reverse clear answers."""
 POWER = 0.5
 SUREST, SUREST_SHARE = 30, 0.006
-"""So many segments of each aspect that are surest of it count as labels of it, too: together as much as this
-share of the labels. An aspect with few labels would be lost to frequent ones. On seven dev sets with all
-labels macro F1 gains 0.6, micro F1 nothing; shares of 0.003 to 0.012 do as well."""
-TINY = 1e-9
+"""The SUREST segments with the highest probability of each aspect count as labels of it, too: together as
+much as SUREST_SHARE of the labels. Otherwise an aspect with few labels would be lost to frequent ones. On
+seven dev sets with all labels macro F1 gains 0.6, micro F1 nothing; shares of 0.003 to 0.012 do as well."""
 LEAST = 1e-4
 """Smallest probability whose logarithm labels correct."""
 
@@ -52,8 +53,8 @@ class Features:
     def filled(self, usual: Features) -> Features:
         """Return these segments; one without known words gets the words and topics that are usual.
 
-        Zeros are not "no opinion": where all word vectors are alike they are far from all segments, and
-        "Sure." was a matter of price.
+        Zeros would be an opinion: where all word vectors are alike, zeros are far from every segment, and
+        "Sure." was answered with Price.
         """
         known = self.words.any(1, keepdims=True)
         words, beta = np.where(known, self.words, usual.words), np.where(known, self.beta, usual.beta)
@@ -68,7 +69,10 @@ class Features:
 
 @dataclass(frozen=True)
 class Space:
-    """Where the models work: the features' blocks on common scales, in their principal components (F×C)."""
+    """What the models see: the blocks of features, brought to common scales, in principal components (F×C).
+
+    A segment's `places` are its C coordinates.
+    """
 
     origin: np.ndarray | None
     scales: np.ndarray
@@ -95,7 +99,7 @@ class Space:
         return self.places(np.hstack(stack(segments, self.origin)))
 
     def places(self, flat: np.ndarray) -> np.ndarray:
-        """Return where features (N×F) are, N×C."""
+        """Return the coordinates of segments, N×C, from their features (N×F)."""
         return np.asarray((flat * self.scales - self.middle) @ self.components)
 
     def unfold(self, linear: Linear) -> Linear:
@@ -143,14 +147,14 @@ def fit_gaussians(places: np.ndarray, targets: np.ndarray) -> Linear:
 class CorrectionData:
     """What a correction is learnt from: answers so far (N×A), places (N×C), what they should be (N×A).
 
-    `weight` (N) is how much each counts, and `beside` (N×A) what else is added to its scores.
+    `weight` (N) is how much each counts, and `offset` (N×A) what else is added to its scores.
     """
 
     answers: np.ndarray
     places: np.ndarray
     targets: np.ndarray
     weight: np.ndarray
-    beside: np.ndarray
+    offset: np.ndarray
 
     @classmethod
     def of(
@@ -159,11 +163,11 @@ class CorrectionData:
         places: np.ndarray,
         targets: np.ndarray,
         weight: np.ndarray | float = 1.0,
-        beside: np.ndarray | None = None,
+        offset: np.ndarray | None = None,
     ) -> CorrectionData:
         """Return data that all count the same, if `weight` is a number."""
         weights = np.broadcast_to(weight, len(answers))
-        return cls(answers, places, targets, weights, np.zeros_like(answers) if beside is None else beside)
+        return cls(answers, places, targets, weights, np.zeros_like(answers) if offset is None else offset)
 
     def and_then(self, more: CorrectionData) -> CorrectionData:
         """Return these data and more."""
@@ -173,20 +177,20 @@ class CorrectionData:
 
 
 def surest(answers: np.ndarray) -> np.ndarray:
-    """Return which segments are surest of an aspect, in order, by their answers (N×A, General last)."""
+    """Return rows of the segments that are most surely an aspect's, by the answers (N×A, General last)."""
     order = np.argsort(-answers[:, :-1], 0, kind="stable")[:SUREST]
     return np.unique(order[answers.argmax(1)[order] == np.arange(order.shape[1])])
 
 
 def surest_data(answers: np.ndarray, places: np.ndarray, n_labels: int) -> CorrectionData:
-    """Return what `surest` segments teach beside so many labels: that their answers are right."""
+    """Return the answers of the `surest` segments as labels of small weight, beside `n_labels` real ones."""
     best = answers.argmax(1)
     count = np.bincount(best, minlength=answers.shape[1])[best]
     return CorrectionData.of(answers, places, answers, SUREST_SHARE * n_labels / count)
 
 
 def learn_correction(data: CorrectionData) -> Correction:
-    """Fit a correction by penalised maximum likelihood: with few labels it stays near none."""
+    """Fit a correction by penalised maximum likelihood; few labels change little."""
     from scipy.optimize import minimize
     from threadpoolctl import threadpool_limits
 
@@ -201,7 +205,7 @@ def learn_correction(data: CorrectionData) -> Correction:
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         weights, bias, power = split(flat)
-        guess = softmax(power * known + places @ weights + bias + data.beside)
+        guess = softmax(power * known + places @ weights + bias + data.offset)
         wrong = weight * (guess - targets)
         held = on_weights * (weights**2).sum() + on_bias * (bias**2).sum() + on_power * (power - POWER) ** 2
         gradient = [
@@ -223,34 +227,25 @@ def stack(segments: Features, origin: np.ndarray | None) -> list[np.ndarray]:
     blocks = [segments.words.astype(np.float64), np.sqrt(segments.beta, dtype=np.float64)]
     if origin is None or segments.encoder is None:
         return blocks
-    return [turned(segments.encoder.astype(np.float64), origin), *blocks]
+    return [flat_states(segments.encoder.astype(np.float64), origin), *blocks]
 
 
-def turned(states: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """Return states (N×2×De) without what all segments share (2×De), each layer of one length, as N×2·De."""
+def flat_states(states: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """Return the encoder's mean states (N×2×De) as N×2·De, without what all segments share (`origin`, 2×De).
+
+    Both layers have the same length, before and after.
+    """
     parts = unit(unit(states) - origin) / len(origin) ** 0.5
     return np.asarray(parts.reshape(len(states), origin.size))
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), TINY))
-
-
 def logs(probabilities: np.ndarray) -> np.ndarray:
+    """Return logarithms of probabilities that are at least LEAST."""
     return np.asarray(np.log(np.maximum(probabilities, LEAST)))
 
 
-def heard(
+def with_topics(
     answer: np.ndarray, beta: np.ndarray, topics_say: np.ndarray, power: float | np.ndarray
 ) -> np.ndarray:
     """Return an answer (N×A) times what the segments' topics say (β, N×K, and K×A), to a power."""
     return normalise(answer * np.maximum(beta @ topics_say, TINY) ** power)
-
-
-def normalise(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows / np.maximum(rows.sum(1, keepdims=True), 1e-30))
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))
