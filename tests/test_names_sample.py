@@ -131,17 +131,24 @@ def test_a_segment_with_a_given_word_says_more_the_rarer_the_word_is(words: Name
 
 
 def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample) -> None:
-    told = NamesSample(words.reader, words.texts, words.features, lambda word: word == "submarine")
+    told = NamesSample(words.reader, words.texts, words.features, lambda word: int(word == "submarine"))
     known, notes = known_aspects(named("Submarine"), told)
     assert len(known) == 1
     assert "only the encoder knows what" in notes[0]
 
 
 def test_a_name_may_be_misspelt_though_the_encoder_knows_its_pieces(words: NamesSample) -> None:
-    told = NamesSample(words.reader, words.texts, words.features, lambda word: True)
-    _, notes = known_aspects(named("Shippping"), told)
+    cut = NamesSample(words.reader, words.texts, words.features, lambda word: 2)
+    _, notes = known_aspects(named("Shippping"), cut)
     assert "Did you mean shipping? Words or examples" in notes[0]
-    assert "Did you mean" not in known_aspects(named("Legroom"), told)[1][0]
+    assert "Did you mean" not in known_aspects(named("Zeppelins"), cut)[1][0]
+    whole = NamesSample(words.reader, words.texts, words.features, lambda word: 1)
+    assert "Did you mean" not in known_aspects(named("Shippping"), whole)[1][0]
+
+
+def test_a_name_that_the_library_knows_needs_no_note(words: NamesSample) -> None:
+    whole = NamesSample(words.reader, words.texts, words.features, lambda word: 1)
+    assert known_aspects(named("Matchmaking"), whole)[1] == []
 
 
 def test_without_the_bundled_encoder_words_are_compared_and_the_loss_is_said(

@@ -19,7 +19,13 @@ from aspectra.aspects.aspects import Aspect
 from aspectra.aspects.first_opinion import AspectEvidence
 from aspectra.aspects.gaussians import Features
 from aspectra.aspects.library import PARTS, known_names, plain
-from aspectra.aspects.notes import notes_on_catch_all, notes_on_silence, notes_on_words
+from aspectra.aspects.notes import (
+    meant,
+    notes_on_catch_all,
+    notes_on_rare,
+    notes_on_silence,
+    notes_on_unknown,
+)
 from aspectra.aspects.reader import Reader, ReadOnce
 from aspectra.aspects.sentences import name_texts, neutral_texts
 from aspectra.config import BUNDLED, GENERAL, StudentConfig
@@ -55,12 +61,19 @@ NEAR times that median."""
 
 @dataclass(frozen=True)
 class NamesSample:
-    """Segments as the learner sees them, and what reads them; `knows` tells if the encoder knows a word."""
+    """Segments as the learner sees them, and what reads them.
+
+    `pieces` tells into how many pieces the encoder cuts a word: 1 if it knows it whole, 0 without an encoder.
+    """
 
     reader: Reader
     texts: Sequence[str]
     features: Features
-    knows: Callable[[str], bool] = lambda word: False
+    pieces: Callable[[str], int] = lambda word: 0
+
+    def knows(self, word: str) -> bool:
+        """Tell whether the encoder knows a word, whole or in long pieces."""
+        return is_known(word, self.pieces(word))
 
     @cached_property
     def read(self) -> ReadOnce:
@@ -189,13 +202,13 @@ def read_sample(
         reader,
         texts,
         reader.features(texts, states),
-        lambda word: is_known(word, len(encoder.tokenise([word]).ids) - special),
+        lambda word: len(encoder.tokenise([word]).ids) - special,
     )
 
 
 def is_known(word: str, n_pieces: int) -> bool:
-    """Tell whether an encoder that cuts a word into so many pieces knows it."""
-    return n_pieces == 1 or len(word) >= KNOWN * n_pieces
+    """Tell whether an encoder that cuts a word into so many pieces knows it; none: there is no encoder."""
+    return n_pieces == 1 or 0 < KNOWN * n_pieces <= len(word)
 
 
 def find_encoder(
@@ -236,7 +249,7 @@ def known_aspects(
     which nothing is known cannot be learnt: segments that resemble its name by chance would be answered with
     it. The same holds for an aspect that reviews hardly mention, and for names such as "Other".
     """
-    known, by_encoder, unknown, absent, as_general = [], [], [], [], []
+    known, by_encoder, odd, unknown, absent, as_general = [], [], [], [], [], []
     for aspect in aspects:
         if aspect.name == GENERAL:
             continue
@@ -256,11 +269,17 @@ def known_aspects(
             absent.append(aspect.name)
         else:
             known.append(aspect)
-            by_encoder += [] if words else [aspect.name]
+            if not (words or library.examples):
+                by_encoder.append(aspect.name)
+                odd += [aspect.name] if any(sample.pieces(word) > 1 for word in parts) else []
     vocabulary = sample.reader.vocabulary
-    meant = [*known_names(vocabulary.language), *vocabulary.words]
-    notes = notes_on_words(by_encoder, unknown, meant)
-    return known, [*notes, *notes_on_silence(absent), *notes_on_catch_all(as_general)]
+    right = [*known_names(vocabulary.language), *vocabulary.words]
+    return known, [
+        *notes_on_rare(by_encoder, meant(odd, right)),
+        *notes_on_unknown(unknown, meant(unknown, right)),
+        *notes_on_silence(absent),
+        *notes_on_catch_all(as_general),
+    ]
 
 
 def is_absent(said: Sequence[str], sample: NamesSample) -> bool:

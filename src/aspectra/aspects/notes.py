@@ -21,26 +21,26 @@ ALIKE = 0.8
 """A word may be what was meant by a misspelt name if it is at least so similar (difflib)."""
 
 
-def notes_on_words(by_encoder: Sequence[str], unknown: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Say which aspects only the encoder knows, and which are not known at all.
+def notes_on_rare(names: Sequence[str], hint: str) -> list[str]:
+    """Say which aspects only the encoder knows; `hint` is what may be `meant`."""
+    if not names:
+        return []
+    it = "it" if len(names) == 1 else "them"
+    return [
+        f"The words of {', '.join(names)} are rare in the reviews: only the encoder knows what "
+        f"speaks of {it}. {hint}Words or examples in {rundir.ASPECTS} help."
+    ]
 
-    Names may be misspelt forms of `words`.
-    """
-    notes = []
-    if by_encoder:
-        it = "it" if len(by_encoder) == 1 else "them"
-        notes.append(
-            f"The words of {', '.join(by_encoder)} are rare in the reviews: only the encoder knows what "
-            f"speaks of {it}. {meant(by_encoder, words)}Words or examples in {rundir.ASPECTS} help."
-        )
-    if unknown:
-        it = "it" if len(unknown) == 1 else "them"
-        notes.append(
-            f"Nothing speaks of {', '.join(unknown)}: no word of {it} occurs in the reviews. "
-            f"{meant(unknown, words)}"
-            f"Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
-        )
-    return notes
+
+def notes_on_unknown(names: Sequence[str], hint: str) -> list[str]:
+    """Say which aspects are not known at all; `hint` is what may be `meant`."""
+    if not names:
+        return []
+    it = "it" if len(names) == 1 else "them"
+    return [
+        f"Nothing speaks of {', '.join(names)}: no word of {it} occurs in the reviews. "
+        f"{hint}Add words or examples in {rundir.ASPECTS}, in the language of the reviews."
+    ]
 
 
 def meant(names: Sequence[str], words: Sequence[str]) -> str:

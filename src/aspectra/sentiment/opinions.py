@@ -25,6 +25,9 @@ from aspectra.sentiment.words import WordReader
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 NOUNS_EACH = 4
+JUDGING = 1
+"""The layer that judges, of the two that are read: the last one knows what a text is about, and has forgotten
+more of what it thinks of it."""
 ENCODER_POWER = 2.0
 HABIT = 1.5
 """Kind words are a habit, also of those who complain: so much is taken from the log-odds of praise where the
@@ -81,8 +84,8 @@ def encoder_opinion(embed: Embed) -> Callable[[np.ndarray], np.ndarray]:
 
     texts, classes = sentences()
     model = LogisticRegression(C=1.0, max_iter=1000, class_weight="balanced")
-    model.fit(unit(embed(texts)[:, 0]), classes)  # the last layer tells what a text means
-    return lambda encoded: np.asarray(model.predict_proba(unit(encoded[:, 0])))
+    model.fit(unit(embed(texts)[:, JUDGING]), classes)
+    return lambda encoded: np.asarray(model.predict_proba(unit(encoded[:, JUDGING])))
 
 
 def joined(lexicon: Verdict, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:
