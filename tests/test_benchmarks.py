@@ -221,7 +221,7 @@ def test_sentiment(
     monkeypatch.setattr(
         module.KeptEncoder,
         "__call__",
-        lambda self, texts: np.array([[[len(t), t.count("a"), 1.0]] for t in texts]),
+        lambda self, texts: np.array([[[len(t), t.count("a"), 1.0]] * 2 for t in texts]),
     )
     monkeypatch.setattr(module, "restaurant_labeller", lambda data, home, model: FoodLabeller(model))
     module.main(data, tmp_path / "home", rated=6)

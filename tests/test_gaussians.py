@@ -76,7 +76,7 @@ def test_gaussians_find_the_means_and_the_shares() -> None:
     assert (answers.argmax(1) == truth).mean() > 0.93
 
 
-@pytest.mark.parametrize(("n", "held"), [(60, 10 / 70), (4000, SHRINKAGE)])
+@pytest.mark.parametrize(("n", "held"), [(60, 80 / 140), (4000, SHRINKAGE)])
 def test_the_fewer_segments_the_more_firmly_a_model_is_held(n: int, held: float) -> None:
     random = np.random.default_rng(0)
     truth, places = random.integers(0, 2, n), random.normal(size=(n, 10))

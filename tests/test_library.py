@@ -1,22 +1,20 @@
 """The library of aspects that many reviews have."""
 
-import tomllib
 from collections import Counter
-from importlib import resources
 
 import pytest
 
-from aspectra.aspects.library import look_up, plain
+from aspectra.aspects.library import look_up, plain, tables
 
-TABLES = tomllib.loads((resources.files("aspectra.aspects") / "library.toml").read_text(encoding="utf-8"))
+TABLES = tables()
 
 
 def test_no_name_is_given_twice_for_one_aspect_and_few_names_mean_several() -> None:
     names = [{plain(name) for name in (title, *table["names"])} for title, table in TABLES.items()]
     assert [len(some) for some in names] == [1 + len(table["names"]) for table in TABLES.values()]
     times = Counter(name for some in names for name in some)
-    assert len(times) > 800
-    assert sum(count > 1 for count in times.values()) < 40
+    assert len(times) > 4000
+    assert sum(count > 1 for count in times.values()) < 60
 
 
 def test_every_aspect_has_words_and_sentences_and_nothing_twice() -> None:
@@ -26,7 +24,7 @@ def test_every_aspect_has_words_and_sentences_and_nothing_twice() -> None:
         assert len(table["examples"]) >= 4, title
         for texts in table.values():
             assert len(set(texts)) == len(texts), title
-        assert all(text[0].isupper() and text[-1] in ".!" for text in table["examples"]), title
+        assert all(text[-1] in ".!?" for text in table["examples"]), title
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from aspectra.errors import RunError
 from aspectra.sentiment.model import COLUMNS, SentimentModel
-from aspectra.sentiment.opinions import frequent_phrases, sentences, train
+from aspectra.sentiment.opinions import frequent_phrases, implied, sentences, train
 
 CORPUS = pl.Series(
     ["The lid leaks and I love the taste.", "My pump is sturdy.", "It hums.", "A red cup."] * 5
@@ -43,9 +43,9 @@ def test_a_mild_word_is_enough_where_the_lexicon_answers_alone() -> None:
 def test_what_is_learnt_does_not_override_a_denied_problem() -> None:
     def embed(texts: list[str]) -> np.ndarray:
         """Stand for an encoder that takes whoever speaks of problems for one who complains."""
-        known = dict(zip(*sentences(), strict=True))
+        known = dict(zip(*sentences(), strict=True)) | dict(zip(*implied(), strict=True))
         side = [int(known.get(text, "problem" not in text)) for text in texts]
-        return np.eye(3)[side][:, None] + 0.01
+        return np.eye(3)[side][:, None].repeat(2, 1) + 0.01
 
     texts = pl.Series(["I have had no problems.", "It has problems.", "It is here."] * 20)
     made = train(texts, "en", None, embed(texts.to_list()), embed)
@@ -98,13 +98,12 @@ def test_a_damaged_file_is_refused(model: SentimentModel, tmp_path: Path) -> Non
 def test_the_encoders_opinion_reaches_words_that_the_lexicon_lacks() -> None:
     def embed(texts: list[str]) -> np.ndarray:
         """Stand for an encoder that takes "zork" for praise and "blim" for a complaint."""
-        texts_, classes = sentences()
-        known = dict(zip(texts_, classes, strict=True))
+        known = dict(zip(*sentences(), strict=True)) | dict(zip(*implied(), strict=True))
         side = [
             known.get(text, 2 * ("zork" in text) + ("blim" not in text and "zork" not in text))
             for text in texts
         ]
-        return np.eye(3)[side][:, None] + 0.01
+        return np.eye(3)[side][:, None].repeat(2, 1) + 0.01
 
     texts = pl.Series(["the zork pump", "a blim lid", "the pump", "it is zork", "it is blim"] * 8)
     made = train(texts, "en", None, embed(texts.to_list()), embed)

@@ -37,7 +37,8 @@ def edit(home: Path, name: str, old: str, new: str) -> Path:
         ("bench/runner.py", "COVERAGES = np.linspace(0.05", "COVERAGES = np.linspace(0.1"),
         ("scores.py", "unit / sizes", "unit * sizes"),
         ("teacher/gradient.py", FUTURE, FUTURE + "EXTRA = 1\n"),
-        ("aspects/library.toml", "bargain", "steal"),
+        ("aspects/library_reviews.toml", "bargain", "steal"),
+        ("aspects/general.toml", "husband", "wife"),
     ],
 )
 def test_a_changed_line_changes_the_key_of_the_teacher(copy: Path, name: str, old: str, new: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from aspectra.arrays import TINY, normalise, softmax, unit
 from aspectra.aspects.gaussians import Features
 
-NEAREST = 3
+NEAREST = 5
 """How near a segment is to a group of texts is the mean of its cosines with this many nearest ones."""
 EXAMPLES, BESIDE_WORDS = 0.7, 0.5
 """Weight of an aspect's sentences beside its name; the second if a person gave words or a sentence for it.
@@ -23,9 +23,10 @@ WHITENING = (0.5, 0.1)
 """Directions in which segments vary much count less when sentences are compared: each is divided by the
 square root of its variance to the power of the first number, after the second number times the mean variance
 is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
-WORD_WEIGHT = 0.5
-"""Weight of the word vectors' opinion beside the encoder's."""
-BASE_SHARE, PER_MENTION, PER_NEAR, SPECIFIC = 0.05, 1.3, 1.1, (0.1, 0.9)
+WORD_WEIGHT, FEW = 0.5, 1000
+"""Weight of the word vectors' opinion beside the encoder's, and how many segments it takes for half of that:
+few segments teach word vectors little."""
+BASE_SHARE, PER_MENTION, PER_NEAR, SPECIFIC = 0.1, 1.3, 1.1, (0.1, 0.9)
 """The share of the segments that speak of any aspect in the first opinion: BASE_SHARE, plus PER_MENTION times
 the share that have a word of one or PER_NEAR times the share that are near to a name, whichever is more. Both
 miss some. The result is kept within SPECIFIC, and the models later find their own share. One share for all
@@ -36,7 +37,7 @@ SURE_SHARE = 0.4
 for both models where nothing tells which segments mention an aspect."""
 SHARPNESS = 2.0
 """The first opinion is the softmax of similarities, in standard deviations, times this."""
-HAS_WORD = 3.0
+HAS_WORD = 2.0
 """Added to an aspect before that softmax if the segment has one of its words."""
 
 
@@ -96,7 +97,7 @@ def one_opinion(
     segments: Features, aspects: Sequence[AspectEvidence], general: GeneralEvidence, share: float | None
 ) -> np.ndarray:
     """Return such an opinion, by all that `aspects` hold."""
-    score = WORD_WEIGHT * one_scale(word_view(segments, aspects))
+    score = WORD_WEIGHT * len(segments) / (len(segments) + FEW) * one_scale(word_view(segments, aspects))
     like_general = nearest(segments.words, general.words)
     if segments.encoder is not None and general.texts is not None and general.neutral is not None:
         meant = segments.encoder[:, 0]  # meanings are compared by the last layer alone

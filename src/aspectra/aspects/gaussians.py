@@ -16,9 +16,9 @@ COMPONENTS = 200
 """Principal components that the models see; 128 to 300 do as well."""
 BLOCKS = (1.0, 0.3, 0.15)
 """Scale of the encoder, the mean word vector and √β in the features."""
-SHRINKAGE = 0.05
-"""Share of the covariance that is a multiple of the identity. With fewer than 19 segments per component it is
-components / (components + segments), which is more."""
+SHRINKAGE, HELD = 0.05, 8.0
+"""Share of the covariance that is a multiple of the identity. With few segments the share is larger: it
+counts as HELD segments per component. In four small piles F1 gains 3 over 1, on seven large dev sets 0."""
 LABEL_PRIOR = (0.3, 10.0, 100.0)
 """L2 penalties of what labels correct: weights and biases stay near 0, and the power of the answer
 without labels stays near POWER. The last is large: a few doubtful labels could reverse clear answers."""
@@ -137,7 +137,8 @@ def fit_gaussians(places: np.ndarray, targets: np.ndarray) -> Linear:
     shares = count / count.sum()
     covariance = (places.T * targets.sum(1)) @ places / count.sum() - (means.T * shares) @ means
     size = len(covariance)
-    part = max(SHRINKAGE, size / (size + float(count.sum())))
+    held = HELD * size
+    part = max(SHRINKAGE, held / (held + float(count.sum())))
     covariance = (1 - part) * covariance + part * np.trace(covariance) / size * np.eye(size)
     weights = np.linalg.solve(covariance, means.T)
     return Linear(weights, np.log(shares) - 0.5 * (weights * means.T).sum(0))

@@ -1,4 +1,4 @@
-"""Aspects that many reviews have: a name in, words and sentences about it out (library.toml, in English).
+"""Aspects that many reviews have: a name in, words and sentences about it out (library_*.toml, English).
 
 "Price", "cost" and "value for money" are one aspect. A name of several meanings ("service") or several parts
 ("Size/Fit", "Food & drinks") is all of them. What the library does not have counts by its name alone.
@@ -15,6 +15,8 @@ from importlib import resources
 from aspectra.aspects.aspects import Aspect
 
 LANGUAGE = "en"
+FILES = tuple(f"library_{kind}.toml" for kind in ("reviews", "travel", "services", "digital", "products"))
+"""The first has what reviews of all kinds have."""
 PARTS = re.compile(r"\s*(?:[/&+,;]|\band\b)\s*")
 SAYS_LITTLE = {"a", "experience", "feel", "general", "level", "of", "overall", "product", "quality", "the"}
 """Words of a name that may be left out: "overall picture quality" is "picture"."""
@@ -63,10 +65,21 @@ def find(name: str) -> Iterator[Aspect]:
 @cache
 def library() -> dict[str, list[Aspect]]:
     """Read the library: the aspects of each name, in small letters."""
-    text = (resources.files("aspectra.aspects") / "library.toml").read_text(encoding="utf-8")
     found: dict[str, list[Aspect]] = {}
-    for title, table in tomllib.loads(text).items():
+    for title, table in tables().items():
         aspect = Aspect(title, words=tuple(table["words"]), examples=tuple(table["examples"]))
         for name in (title, *table["names"]):
             found.setdefault(plain(name), []).append(aspect)
+    return found
+
+
+def tables() -> dict[str, dict[str, list[str]]]:
+    """Return the names, words and examples of each title; several files may say something of one title."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for file in FILES:
+        text = (resources.files("aspectra.aspects") / file).read_text(encoding="utf-8")
+        for title, table in tomllib.loads(text).items():
+            whole = found.setdefault(title, {"names": [], "words": [], "examples": []})
+            for key, some in table.items():
+                whole[key] += [one for one in some if one not in whole[key]]
     return found

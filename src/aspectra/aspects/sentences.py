@@ -1,14 +1,17 @@
 """Sentences that describe aspects and ordinary talk, for learning from names: names in, texts out.
 
-An aspect's name goes into templates. General is described by sentences that any review may contain, some
-about the product itself, which the reviews call by its name: "this tv", "my boots".
+An aspect's name goes into templates. General is described by sentences that any review may contain
+(general.toml), and some about the product itself, which the reviews call by its name: "this tv", "my boots".
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from importlib import resources
 
 TEMPLATES = ("{}", "The {}.", "The {} is great.", "I don't like the {}.", "This is about {}.")
 NEUTRAL = ("product", "thing", "place")
@@ -24,22 +27,6 @@ PRODUCT_TEMPLATES = (
 PRODUCTS, FEWEST = 3, 5
 """At most PRODUCTS words for the product go into the general texts; among five were parts of the product.
 Each must be found FEWEST times: where reviews are few, "my teacher" may be an aspect."""
-GENERAL_TEXTS = tuple(
-    """I bought this for my husband.|Would recommend to anyone.|I have had it for two months now.
-I ordered it last week.|This is my second one.|I gave it as a gift.|I love it.|It is great.
-I am very happy with this purchase.|I read the reviews before buying.|I am not sure what else to say.
-So far so good.|My old one was getting old.|We use it every day.|I was disappointed.|I hate it.
-I would buy it again.|Do not buy this.|It was a birthday present for my son.|I did a lot of research.
-You will not regret it.|After reading other reviews I decided to try it.
-I have been looking for one for a long time.|I can't wait to use it.|What more can I say?
-I will update this review later.|I have owned several of these.|This is exactly what I needed.
-It is better than my previous one.|I wish I had known that before.|My friend has the same one.
-Thank you very much.|We went there last weekend.|My wife and I were there for the first time.
-We have been here many times.|I will be back.|I will never come back.|Five stars.
-It does what it is supposed to do.|I don't know why.|Overall it is a good product.
-That is all I have to say.|I use it at work and at home.|The first one I received, I sent back.
-But that is just my opinion.""".replace("\n", "|").split("|")
-)
 AFTER = re.compile(r"\b(?:this|these|my)\s+([a-z]{2,})")
 NO_PRODUCT = frozenset(
     """time item thing product review company way kind type two three new week year day morning month point
@@ -55,7 +42,14 @@ def name_texts(name: str) -> list[str]:
 
 def general_texts(products: Sequence[str]) -> list[str]:
     """Return sentences that any review may contain."""
-    return [*GENERAL_TEXTS, *(template.format(word) for word in products for template in PRODUCT_TEMPLATES)]
+    return [*ordinary_talk(), *(template.format(word) for word in products for template in PRODUCT_TEMPLATES)]
+
+
+@cache
+def ordinary_talk() -> tuple[str, ...]:
+    """Read general.toml."""
+    text = (resources.files("aspectra.aspects") / "general.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["sentences"])
 
 
 def neutral_texts() -> list[str]:

@@ -1,9 +1,9 @@
 """What made a result: a key of the code it depends on, and the versions of everything else.
 
 The key hashes the modules of aspectra that a piece of code imports, directly or through others, also inside
-functions, and the TOML file beside a module that has its name. Comments, docstrings and error messages do not
-count: they cannot change a number. Nor does aspectra/__init__.py, which holds names only. So a changed line
-in any module that takes part makes a new key.
+functions, and the TOML files beside them. Comments, docstrings and error messages do not count: they cannot
+change a number. Nor does aspectra/__init__.py, which holds names only. So a changed line in any module that
+takes part makes a new key.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def code_key(*roots: str, home: Path = HOME) -> str:
 
 
 def hash_modules(modules: Iterable[str], home: Path = HOME) -> str:
-    digest = hashlib.sha256()
+    digest, data = hashlib.sha256(), set[Path]()
     for module in sorted(modules):
         path = source_of(module, home)
         digest.update(f"{module} {code_of(path.read_bytes())}".encode())
-        data = path.with_suffix(".toml")
-        if data.exists():
-            digest.update(data.read_bytes())
+        data |= set(path.parent.glob("*.toml"))
+    for path in sorted(data):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 
 
