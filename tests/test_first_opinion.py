@@ -42,7 +42,7 @@ def test_a_segment_with_a_given_word_speaks_more_of_its_aspect() -> None:
 def test_the_share_of_general_follows_how_many_segments_mention_an_aspect() -> None:
     rows = np.arange(1000)
     few, many = (AspectEvidence("Price", mentioned=rows < n) for n in (50, 500))
-    assert specific_share([few]) == pytest.approx(0.1 + 1.3 * 0.05)
-    assert specific_share([few, many]) == pytest.approx(0.1 + 1.3 * 0.5)
+    assert specific_share([few]) == pytest.approx(0.05 + 1.3 * 0.05)
+    assert specific_share([few, many]) == pytest.approx(0.05 + 1.3 * 0.5)
     assert specific_share([AspectEvidence("Sound", mentioned=rows < 0)]) == 0.1
     assert specific_share([AspectEvidence("Sound")]) == 0.4

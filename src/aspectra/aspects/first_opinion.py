@@ -26,7 +26,7 @@ is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
 WORD_WEIGHT, FEW = 0.5, 1000
 """Weight of the word vectors' opinion beside the encoder's, and how many segments it takes for half of that:
 few segments teach word vectors little."""
-BASE_SHARE, PER_MENTION, PER_NEAR, SPECIFIC = 0.1, 1.3, 1.1, (0.1, 0.9)
+BASE_SHARE, PER_MENTION, PER_NEAR, SPECIFIC = 0.05, 1.3, 1.1, (0.1, 0.9)
 """The share of the segments that speak of any aspect in the first opinion: BASE_SHARE, plus PER_MENTION times
 the share that have a word of one or PER_NEAR times the share that are near to a name, whichever is more. Both
 miss some. The result is kept within SPECIFIC, and the models later find their own share. One share for all
