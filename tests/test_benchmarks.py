@@ -112,6 +112,26 @@ def test_piles(
     assert "| 300 | " in capsys.readouterr().out
 
 
+def test_kinds(encoder_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (FOLDER / "kinds/airline.jsonl").read_text(encoding="utf-8").splitlines()[:40]
+    path = tmp_path / "flights.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    script("kinds").main(seeds=1, other=[path], encoder=str(encoder_folder))
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split("|")[1].strip() for row in rows[2:]] == ["flights", "mean"]
+    assert rows[2].count("|") == rows[0].count("|") == 7
+
+
+def test_the_piles_of_other_kinds_are_whole() -> None:
+    module = script("kinds")
+    for name in (*module.CHOSE, *module.KEPT):
+        pile = module.Pile.read(FOLDER / f"kinds/{name}.jsonl")
+        assert len(pile.reviews) == 90
+        assert len(set(pile.sentences)) == len(pile.sentences) > 350
+        assert set().union(*pile.gold) == {*pile.aspects, "General"}
+        assert set(pile.felt) == {"negative", "neutral", "positive"}
+
+
 def test_small_corpora(
     oposum_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
