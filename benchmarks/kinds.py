@@ -1,6 +1,6 @@
 """Other kinds of reviews, names alone: small piles that were written and labelled for this (kinds/*.jsonl).
 
-    python benchmarks/kinds.py
+    python benchmarks/kinds.py --seeds 1
 
 Each pile has 90 reviews, and names as a manager would give them. It is fitted and learnt from with ratings,
 as the commands do. Aspects are scored by default, with the encoder, and by the cosine with the names; the
