@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from aspectra.aspects.library import look_up, plain, tables
+from aspectra.text.tokens import lemmas
 
 TABLES = tables()
 
@@ -19,12 +20,21 @@ def test_no_name_is_given_twice_for_one_aspect_and_few_names_mean_several() -> N
 
 def test_every_aspect_has_words_and_sentences_and_nothing_twice() -> None:
     for title, table in TABLES.items():
-        assert table.keys() == {"names", "words", "examples"}, title
         assert len(table["words"]) >= 2, title
         assert len(table["examples"]) >= 4, title
         for texts in table.values():
             assert len(set(texts)) == len(texts), title
         assert all(text[-1] in ".!?" for text in table["examples"]), title
+
+
+def test_no_sentence_speaks_of_two_aspects() -> None:
+    times = Counter(text.lower() for table in TABLES.values() for text in table["examples"])
+    assert [text for text, count in times.items() if count > 1] == []
+
+
+def test_no_single_word_is_a_stop_word() -> None:
+    words = sorted({word for table in TABLES.values() for word in table["words"] if word.isalpha()})
+    assert [word for word, lemma in zip(words, lemmas(words, "en"), strict=True) if lemma is None] == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from aspectra import rundir
 from aspectra.aspects.aspects import Aspect
 from aspectra.aspects.names_sample import (
-    FEW,
+    FEW_SEGMENTS,
     NamesSample,
     find_encoder,
     is_known,
@@ -123,11 +123,18 @@ def test_a_segment_with_a_given_word_says_more_the_rarer_the_word_is(words: Name
     both = NamesSample(
         words.reader, ["a lid", "the taste", "a lid with taste", *["a pump"] * 97], words.features
     )
-    assert both.having(["lid taste"]).nonzero()[0].tolist() == [2]
+    assert both.having(["lid with taste"]).nonzero()[0].tolist() == [2]
     found = both.evidence(Aspect("Price", words=("lid",)))
     assert found.has_word is not None
     assert found.has_word.nonzero()[0].tolist() == [0, 2]
     assert both.evidence(Aspect("xqz")).has_word is None
+
+
+def test_a_phrase_counts_only_as_it_stands(words: NamesSample) -> None:
+    texts = ["It took some time.", "They took the time.", "a club", "the time", *["a pump"] * 196]
+    sample = NamesSample(words.reader, texts, words.features)
+    assert sample.having(["took the time", "club sandwich", "the taste"]).nonzero()[0].tolist() == [1]
+    assert not NamesSample(words.reader, [""], words.features).having(["a lid", ""]).any()
 
 
 def test_a_name_that_only_the_encoder_knows_is_used_and_said(words: NamesSample) -> None:
@@ -206,7 +213,7 @@ def test_a_name_is_mentioned_only_if_all_of_its_words_are(words: NamesSample) ->
 
 def test_few_segments_do_not_tell_that_an_aspect_is_not_mentioned(words: NamesSample) -> None:
     far = seen_by_an_encoder(words, 0.2)
-    few = replace(far, texts=far.texts[: FEW - 1])
+    few = replace(far, texts=far.texts[: FEW_SEGMENTS - 1])
     assert [len(known_aspects(named("Submarine"), one)[0]) for one in (far, few)] == [0, 1]
 
 

@@ -12,7 +12,7 @@ from aspectra.corpus import Ragged
 def test_few_and_many_words_have_the_means_of_a_literal_loop(
     few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "FEW", few)
+    monkeypatch.setattr(reader, "FEW_WORDS", few)
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(50, 7)).astype(np.float32)
     rows = [rng.integers(50, size=size) for size in (3, 0, 40, 1, 3, 0)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aspectra.arrays import TINY, normalise, softmax, unit
+from aspectra.arrays import TINY, cosines, normalise, softmax, unit
 from aspectra.aspects.gaussians import Features
 
 NEAREST = 5
@@ -23,9 +23,9 @@ WHITENING = (0.5, 0.1)
 """Directions in which segments vary much count less when sentences are compared: each is divided by the
 square root of its variance to the power of the first number, after the second number times the mean variance
 is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
-WORD_WEIGHT, FEW = 0.5, 1000
-"""Weight of the word vectors' opinion beside the encoder's, and how many segments it takes for half of that:
-few segments teach word vectors little."""
+WORD_WEIGHT, HALF_WEIGHT_AT = 0.5, 1000
+"""Weight of the word vectors' opinion beside the encoder's. With HALF_WEIGHT_AT segments it is half of that:
+word vectors learn little from few segments."""
 BASE_SHARE, PER_MENTION, PER_NEAR, SPECIFIC = 0.05, 1.3, 1.1, (0.1, 0.9)
 """The share of the segments that speak of any aspect in the first opinion: BASE_SHARE, plus PER_MENTION times
 the share that have a word of one or PER_NEAR times the share that are near to a name, whichever is more. Both
@@ -97,7 +97,12 @@ def one_opinion(
     segments: Features, aspects: Sequence[AspectEvidence], general: GeneralEvidence, share: float | None
 ) -> np.ndarray:
     """Return such an opinion, by all that `aspects` hold."""
-    score = WORD_WEIGHT * len(segments) / (len(segments) + FEW) * one_scale(word_view(segments, aspects))
+    score = (
+        WORD_WEIGHT
+        * len(segments)
+        / (len(segments) + HALF_WEIGHT_AT)
+        * one_scale(word_view(segments, aspects))
+    )
     like_general = nearest(segments.words, general.words)
     if segments.encoder is not None and general.texts is not None and general.neutral is not None:
         meant = segments.encoder[:, 0]  # meanings are compared by the last layer alone
@@ -171,13 +176,12 @@ def nearest(vectors: np.ndarray, examples: np.ndarray) -> np.ndarray:
     if not len(examples):
         return np.zeros(len(vectors))
     centre = vectors.mean(0)
-    cosines = unit(vectors - centre) @ unit(examples - centre).T
-    return largest(cosines)
+    return largest(cosines(vectors - centre, examples - centre))
 
 
-def largest(cosines: np.ndarray) -> np.ndarray:
+def largest(values: np.ndarray) -> np.ndarray:
     """Return the mean of the largest numbers of each row."""
-    return np.asarray(np.sort(cosines, axis=1)[:, -NEAREST:].mean(1))
+    return np.asarray(np.sort(values, axis=1)[:, -NEAREST:].mean(1))
 
 
 def one_scale(scores: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from aspectra.aspects.notes import (
 from aspectra.aspects.reader import Reader, ReadOnce
 from aspectra.aspects.sentences import name_texts, neutral_texts
 from aspectra.config import BUNDLED, GENERAL, StudentConfig
-from aspectra.corpus import Corpus, Ragged, Vocabulary
+from aspectra.corpus import Corpus, Ragged
 from aspectra.errors import NotInstalledError
 from aspectra.text.tokens import extract, lemmas, stop_words
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 WORDS_ONLY = "none"
 SAMPLE = 10_000
 """Segments to learn from; more do not help."""
-FEW = 1_000
+FEW_SEGMENTS = 1_000
 """Of fewer segments with enough known words to train a teacher, all are learnt from."""
 RARE, COMMON = 0.01, 0.2
 """A word given for an aspect counts fully if at most the first share of the segments have it, and not at all
@@ -49,12 +49,12 @@ KNOWN = 3.2
 pieces of made-up words, and often of another language, are shorter: "x q z", "lau ts tar ke"."""
 CATCH_ALL = {"anything else", "misc", "miscellaneous", "none", "other", "others", "overall", "rest"}
 """Names of what speaks of no aspect: General is there for that."""
-MENTIONED, NEAREST_SHARE, FEWEST = 0.002, 0.003, 3
+MENTIONED, NEAREST_SHARE, LEAST_NEAREST = 0.002, 0.003, 3
 FREQUENT, FAR, NEAR = 60, 0.78, 0.43
 """Reviews hardly mention an aspect if fewer than MENTIONED of the segments have one of its words, and the
-segments nearest to its name (NEAREST_SHARE of all, at least FEWEST) are farther than is usual: their mean
-cosine is below FAR times the median of the FREQUENT most frequent words. On seven dev sets that median is
-0.40 to 0.43, the aspects have 0.34 or more; those of other products, which would take 1 to 4 % of the
+segments nearest to its name (NEAREST_SHARE of all, at least LEAST_NEAREST) are farther than is usual: their
+mean cosine is below FAR times the median of the FREQUENT most frequent words. That median is 0.40 to 0.43 on
+seven dev sets, whose aspects have 0.34 or more; aspects of other products, which would take 1 to 4 % of the
 segments each, mostly have 0.2 to 0.32. A segment is near to an aspect if its cosine with the name is above
 NEAR times that median."""
 
@@ -91,12 +91,18 @@ class NamesSample:
         return self.reader.vocabulary.encode(pl.Series(self.texts, dtype=pl.String))
 
     @cached_property
-    def all_words(self) -> tuple[Vocabulary, Ragged]:
-        """All words of the segments, also those too rare for the run's vocabulary, and each segment's."""
-        tokens, language = extract(pl.Series(self.texts, dtype=pl.String)), self.reader.vocabulary.language
-        found = tuple(dict.fromkeys(word for word in lemmas(tokens.types, language) if word))
-        vocabulary = Vocabulary(found, (1,) * len(found), language)
-        return vocabulary, vocabulary.read(tokens)
+    def all_words(self) -> tuple[dict[str, int], Ragged]:
+        """A number for each word of the segments, also rare and stop words, and each segment's words."""
+        numbers: dict[str, int] = {}
+        words = self.numbered(self.texts, lambda word: numbers.setdefault(word, len(numbers)))
+        return numbers, words
+
+    def numbered(self, texts: Sequence[str], number_of: Callable[[str], int]) -> Ragged:
+        """Return the numbers of the words of texts: of their lemmas, of a stop word as it is written."""
+        tokens = extract(pl.Series(texts, dtype=pl.String))
+        found = zip(tokens.types, lemmas(tokens.types, self.reader.vocabulary.language), strict=True)
+        ids = np.array([number_of(lemma or word) for word, lemma in found], np.int32)
+        return Ragged.of(ids[tokens.codes], tokens.lengths)
 
     def evidence(self, aspect: Aspect) -> AspectEvidence:
         """Read what is said of an aspect, which segments have one of its words, and which are near its name.
@@ -123,14 +129,13 @@ class NamesSample:
 
     def having(self, phrases: Sequence[str]) -> np.ndarray:
         """Return 0 for segments without any of these words or phrases, else up to 1: rare ones count more."""
-        vocabulary, tokens = self.all_words
+        numbers, words = self.all_words
         result = np.zeros(len(self.texts))
-        rows = np.repeat(np.arange(len(self.texts)), tokens.lengths)
-        asked = vocabulary.encode(pl.Series(phrases, dtype=pl.String))
+        rows = np.repeat(np.arange(len(words)), words.lengths)
+        asked = self.numbered(phrases, lambda word: numbers.get(word, -1))
         for ids in np.split(asked.ids, asked.offsets[1:-1]):
-            has = np.full(len(result), len(ids) > 0)
-            for number in ids:
-                has &= np.bincount(rows[tokens.ids == number], minlength=len(result)) > 0
+            has = np.zeros(len(result), bool)
+            has[rows[starts_of(ids, words.ids, rows)]] = True
             share = max(float(has.mean()), TINY)
             weight = np.log(COMMON / share) / np.log(COMMON / RARE)
             result = np.maximum(result, has * np.clip(weight, 0, 1))
@@ -152,7 +157,7 @@ class NamesSample:
     def nearness(self, names: Sequence[str]) -> np.ndarray:
         """Return how near the nearest segments are to each name, on average: cosines."""
         cosines = np.sort(self.cosines(names), axis=0)
-        return np.asarray(cosines[-max(FEWEST, round(NEAREST_SHARE * len(cosines))) :].mean(0))
+        return np.asarray(cosines[-max(LEAST_NEAREST, round(NEAREST_SHARE * len(cosines))) :].mean(0))
 
     @cached_property
     def usual_nearness(self) -> float:
@@ -166,13 +171,23 @@ class NamesSample:
         return unit(self.read(words)[:, 0])
 
 
+def starts_of(phrase: np.ndarray, words: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return where a phrase begins: its words stand side by side in one row."""
+    if not len(phrase):
+        return np.zeros(0, np.int64)
+    starts = np.flatnonzero(words[: max(len(words) - len(phrase) + 1, 0)] == phrase[0])
+    for step, word in enumerate(phrase):
+        starts = starts[(words[starts + step] == word) & (rows[starts + step] == rows[starts])]
+    return starts
+
+
 def sample_rows(corpus: Corpus, min_tokens: int, seed: int, n: int = SAMPLE) -> np.ndarray:
     """Return rows to learn from, in random order: of those that the teacher was trained on, the first n.
 
     If these are few, all segments with a known word are learnt from; if all is junk, that.
     """
     rows = corpus.trainable(min_tokens)
-    if len(rows) < FEW:
+    if len(rows) < FEW_SEGMENTS:
         known = corpus.tokens.lengths > 0
         rows = np.flatnonzero(known & ~corpus.segments["junk"].to_numpy())
         rows = rows if len(rows) else np.flatnonzero(known)
@@ -287,7 +302,7 @@ def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
 
     Few segments are no evidence: of 200 about a gym, 19 spoke of the staff without the word, none near to it.
     """
-    if sample.features.encoder is None or len(sample.texts) < FEW:
+    if sample.features.encoder is None or len(sample.texts) < FEW_SEGMENTS:
         return False
     phrases = [*PARTS.split(said[0].lower()), *said[1:]]
     known = [phrase for phrase in phrases if is_whole(phrase, sample.reader)]

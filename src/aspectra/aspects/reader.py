@@ -24,7 +24,7 @@ from aspectra.text.tokens import stop_words
 
 Embed = Callable[..., np.ndarray]
 """Texts, and `progress` if need be → N×2×De, the encoder's mean states."""
-FEW = 10_000
+FEW_WORDS = 10_000
 """Fewer words are added without scipy: to import it takes longer than to label a hundred reviews."""
 
 
@@ -114,7 +114,7 @@ def mean_vectors(words: Ragged, vectors: np.ndarray, longest: int | None = None)
     """Return the mean vector of each row's words, of the first `longest`, N×D; zeros for none."""
     if longest is not None and words.lengths.max(initial=0) > longest:
         words = words.select(np.arange(len(words)), longest)
-    add = add_few if len(words.ids) < FEW else add_many
+    add = add_few if len(words.ids) < FEW_WORDS else add_many
     sums = add(words, vectors.astype(np.float32, copy=False))  # N×D
     return np.asarray(sums / np.maximum(words.lengths, 1).astype(np.float32)[:, None])
 

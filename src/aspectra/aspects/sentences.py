@@ -24,9 +24,9 @@ PRODUCT_TEMPLATES = (
     "This is the best {} ever.",
     "I would not buy this {} again.",
 )
-PRODUCTS, FEWEST = 3, 5
+PRODUCTS, LEAST_MENTIONS = 3, 5
 """At most PRODUCTS words for the product go into the general texts; among five were parts of the product.
-Each must be found FEWEST times: where reviews are few, "my teacher" may be an aspect."""
+Each must be found LEAST_MENTIONS times: where reviews are few, "my teacher" may be an aspect."""
 AFTER = re.compile(r"\b(?:this|these|my)\s+([a-z]{2,})")
 NO_PRODUCT = frozenset(
     """time item thing product review company way kind type two three new week year day morning month point
@@ -66,5 +66,7 @@ def find_products(
     follow = Counter(word for text in texts for word in AFTER.findall(text.lower()))
     in_names = (word for name in names for word in re.findall(r"\w+", name.lower()))
     passed = {*stop_words, *NO_PRODUCT, *in_names}
-    found = [word for word, times in follow.most_common(200) if word not in passed and times >= FEWEST]
+    found = [
+        word for word, times in follow.most_common(200) if word not in passed and times >= LEAST_MENTIONS
+    ]
     return found[:count]

@@ -58,7 +58,8 @@ def hash_modules(modules: Iterable[str], home: Path = HOME) -> str:
     for module in sorted(modules):
         path = source_of(module, home)
         digest.update(f"{module} {code_of(path.read_bytes())}".encode())
-        data |= set(path.parent.glob("*.toml"))
+        pattern = f"{path.stem}*.toml" if path.parent == home else "*.toml"
+        data |= set(path.parent.glob(pattern))
     for path in sorted(data):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]

@@ -26,8 +26,8 @@ from aspectra.sentiment.words import WordReader
 Embed = Callable[[Sequence[str]], np.ndarray]
 NOUNS_EACH = 4
 JUDGING = 1
-"""The layer that judges, of the two that are read: the last one knows what a text is about, and has forgotten
-more of what it thinks of it."""
+"""Number of the layer that sentiment is learnt from. The last layer (0) tells better what a text is about,
+this one whether it praises."""
 IMPLIED_WEIGHT = 0.2
 """What a sentence of implied.toml counts for the encoder's opinion. With 1, reviews that judge in plain words
 lose 3 points of macro F1."""
@@ -65,9 +65,9 @@ def sentences() -> tuple[tuple[str, ...], np.ndarray]:
 @lru_cache
 def implied() -> tuple[tuple[str, ...], np.ndarray]:
     """Return the sentences of implied.toml, in which few words judge, and the number of each one's class."""
-    given = [read_toml("implied.toml")[name] for name in CLASSES]
-    classes = np.repeat(range(len(CLASSES)), [len(some) for some in given])
-    return tuple(text for some in given for text in some), classes
+    given = read_toml("implied.toml")
+    classes = np.repeat(range(len(CLASSES)), [len(given[name]) for name in CLASSES])
+    return tuple(text for name in CLASSES for text in given[name]), classes
 
 
 def read_toml(name: str) -> dict[str, list[str]]:
@@ -96,11 +96,11 @@ def encoder_opinion(embed: Embed) -> Callable[[np.ndarray], np.ndarray]:
     """Learn from our own sentences; return what gives the probabilities of CLASSES for encoded segments."""
     from sklearn.linear_model import LogisticRegression
 
-    (plain, plain_classes), (told, told_classes) = sentences(), implied()
-    weights = np.repeat([1.0, IMPLIED_WEIGHT], [len(plain), len(told)])
+    (plain, plain_classes), (unsaid, unsaid_classes) = sentences(), implied()
+    weights = np.repeat([1.0, IMPLIED_WEIGHT], [len(plain), len(unsaid)])
     model = LogisticRegression(C=1.0, max_iter=1000, class_weight="balanced")
-    encoded = unit(embed([*plain, *told])[:, JUDGING])
-    model.fit(encoded, np.concatenate([plain_classes, told_classes]), weights)
+    states = unit(embed([*plain, *unsaid])[:, JUDGING])
+    model.fit(states, np.concatenate([plain_classes, unsaid_classes]), weights)
     return lambda encoded: np.asarray(model.predict_proba(unit(encoded[:, JUDGING])))
 
 
@@ -175,6 +175,7 @@ def lighter_where_silent(segments: Taught) -> Taught:
 
 
 def own_sentences(reader: WordReader, texts: Sequence[str], classes: np.ndarray) -> Taught:
+    """Return our own sentences as something to learn from; each class counts as much as the others."""
     targets = np.full((len(texts), 3), (1 - CERTAIN) / 2)
     targets[np.arange(len(texts)), classes] = CERTAIN
     even = len(texts) / (len(CLASSES) * np.bincount(classes))  # each class counts as much as the others
