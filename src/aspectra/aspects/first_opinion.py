@@ -23,6 +23,9 @@ WHITENING = (0.5, 0.1)
 """Directions in which segments vary much count less when sentences are compared: each is divided by the
 square root of its variance to the power of the first number, after the second number times the mean variance
 is added. Powers of 0.3 and 0.5, shares of 0.03 to 0.3 do as well."""
+WITHIN = (1.0, 0.3)
+"""The same for General, by how sentences about one aspect vary. In eleven small piles F1 gains 0.9, on seven
+large dev sets 0.0; shares of 0.03 to 0.3 do as well."""
 WORD_WEIGHT, HALF_WEIGHT_AT = 0.5, 1000
 """Weight of the word vectors' opinion beside the encoder's. With HALF_WEIGHT_AT segments it is half of that:
 word vectors learn little from few segments."""
@@ -68,11 +71,15 @@ class AspectEvidence:
 
 @dataclass(frozen=True)
 class GeneralEvidence:
-    """General texts for encoder and word vectors, and the name templates with neutral words (n×De)."""
+    """General texts for encoder and word vectors, and the name templates with neutral words (n×De).
+
+    `same` (n×3×De) are n groups of sentences about the same aspect, or None if there are none.
+    """
 
     texts: np.ndarray | None
     words: np.ndarray
     neutral: np.ndarray | None
+    same: np.ndarray | None = None
 
 
 def first_opinion(
@@ -107,7 +114,7 @@ def one_opinion(
     if segments.encoder is not None and general.texts is not None and general.neutral is not None:
         meant = segments.encoder[:, 0]  # meanings are compared by the last layer alone
         score += one_scale(encoder_view(meant, aspects, general.texts, general.neutral))
-        like_general = nearest(unit(meant), unit(general.texts))
+        like_general = general_view(meant, general.texts, general.same)
     score = one_scale(score)
     like_general = one_scale(like_general[:, None])[:, 0]
     level = np.quantile(score.max(1) - like_general, 1 - (share or specific_share(aspects)))
@@ -156,9 +163,23 @@ def encoder_view(
     return result
 
 
-def whitening(vectors: np.ndarray) -> np.ndarray:
+def general_view(encoder: np.ndarray, texts: np.ndarray, same: np.ndarray | None) -> np.ndarray:
+    """Return how near segments are to general texts by the encoder, N.
+
+    Directions in which sentences about the `same` aspect differ count less: they tell how something is said,
+    not whether it speaks of an aspect. Segments and texts are each without what all of their kind share.
+    """
+    vectors, examples = unit(encoder), unit(texts)
+    if same is None:
+        return nearest(vectors, examples)
+    alike = unit(same)
+    turn = whitening((alike - alike.mean(1, keepdims=True)).reshape(-1, alike.shape[-1]), WITHIN)
+    return largest(cosines((vectors - vectors.mean(0)) @ turn, (examples - examples.mean(0)) @ turn))
+
+
+def whitening(vectors: np.ndarray, strength: tuple[float, float] = WHITENING) -> np.ndarray:
     """Return a matrix (De×De) that makes directions count less the more centred vectors vary along them."""
-    power, least = WHITENING
+    power, least = strength
     variances, directions = np.linalg.eigh(np.cov(vectors.T))
     variances = np.maximum(variances, 0) + least * max(variances.mean(), TINY)
     return np.asarray(directions * variances ** (-power / 2))

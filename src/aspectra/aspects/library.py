@@ -21,6 +21,9 @@ PARTS = re.compile(r"\s*(?:[/&+,;]|\band\b)\s*")
 SAYS_LITTLE = {"a", "experience", "feel", "general", "level", "of", "overall", "product", "quality", "the"}
 """Words of a name that may be left out: "overall picture quality" is "picture"."""
 
+ALIKE = 3
+"""So many sentences of each aspect show how differently one thing is said."""
+
 
 def look_up(name: str, language: str = LANGUAGE) -> Aspect:
     """Return the words and sentences that are known of an aspect; none if the library does not have it."""
@@ -42,6 +45,13 @@ def known_titles(language: str = LANGUAGE) -> list[str]:
     if language != LANGUAGE:
         return []
     return list(dict.fromkeys(plain(one.name) for some in library().values() for one in some))
+
+
+def alike_sentences(language: str = LANGUAGE) -> list[str]:
+    """Return the first ALIKE sentences of each aspect of the library, one aspect after the other."""
+    if language != LANGUAGE:
+        return []
+    return [text for table in tables().values() for text in table["examples"][:ALIKE]]
 
 
 def plain(name: str) -> str:

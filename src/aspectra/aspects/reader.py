@@ -17,7 +17,7 @@ from aspectra.arrays import even_where_unknown
 from aspectra.aspects.aspects import Aspect
 from aspectra.aspects.first_opinion import AspectEvidence, GeneralEvidence
 from aspectra.aspects.gaussians import Features
-from aspectra.aspects.library import look_up
+from aspectra.aspects.library import ALIKE, alike_sentences, look_up
 from aspectra.aspects.sentences import find_products, general_texts, name_texts, neutral_texts
 from aspectra.corpus import Ragged, Vocabulary
 from aspectra.text.tokens import stop_words
@@ -91,7 +91,10 @@ class Reader:
         if self.embed is None:
             return GeneralEvidence(texts=None, words=means, neutral=None)
         texts_read, neutral = (self.embed(some)[:, 0] for some in (sentences, neutral_texts()))
-        return GeneralEvidence(texts=texts_read, words=means, neutral=neutral)
+        alike = alike_sentences(self.vocabulary.language)
+        same = self.embed(alike)[:, 0] if alike else None
+        groups = None if same is None else same.reshape(-1, ALIKE, same.shape[-1])
+        return GeneralEvidence(texts_read, means, neutral, groups)
 
     def word_vectors(self, phrases: Sequence[str]) -> list[np.ndarray]:
         """Return the vectors of the known words of each phrase, n×D; "Size/Fit" is two words."""
