@@ -16,7 +16,7 @@ import polars as pl
 
 from aspectra.arrays import TINY, unit
 from aspectra.aspects.aspects import Aspect
-from aspectra.aspects.first_opinion import AspectEvidence
+from aspectra.aspects.first_opinion import AspectEvidence, GeneralEvidence
 from aspectra.aspects.gaussians import Features
 from aspectra.aspects.library import PARTS, known_names, plain
 from aspectra.aspects.notes import (
@@ -76,9 +76,14 @@ class NamesSample:
         return is_known(word, self.pieces(word))
 
     @cached_property
-    def read(self) -> ReadOnce:
-        assert self.reader.embed, "only an encoder reads words"
-        return ReadOnce(self.reader.embed)
+    def once(self) -> Reader:
+        """The reader, which encodes each text once."""
+        embed = self.reader.embed
+        return replace(self.reader, embed=ReadOnce(embed) if embed else None)
+
+    def general(self, aspects: Sequence[Aspect]) -> GeneralEvidence:
+        """Read what is said of General; `aspects` are the others."""
+        return self.once.general(self.texts, aspects)
 
     @cached_property
     def topic(self) -> np.ndarray:
@@ -110,7 +115,7 @@ class NamesSample:
         The library's words tell which segments mention it. If it has none, those that a person gave do; these
         may be any words ("great").
         """
-        known, read = self.reader.known(aspect.name), self.reader.aspect(aspect)
+        known, read = self.reader.known(aspect.name), self.once.aspect(aspect)
         naming = known.words or aspect.words
         near = self.near(aspect.name) if self.features.encoder is not None else None
         by_name = self.having(PARTS.split(aspect.name.lower())) > 0 if near is None else near
@@ -168,7 +173,8 @@ class NamesSample:
 
     def embedded(self, words: Sequence[str]) -> np.ndarray:
         """Return words as the encoder sees them, unit length, n×D; each is encoded once."""
-        return unit(self.read(words)[:, 0])
+        assert self.once.embed, "only an encoder reads words"
+        return unit(self.once.embed(words)[:, 0])
 
 
 def starts_of(phrase: np.ndarray, words: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -51,7 +51,7 @@ def train_linear(
     progress("head", 0.0)
     wanted, notes = learnable(described(topic_map.aspects, aspects), sample, topic_map, labels)
     evidence = [sample.evidence(aspect) for aspect in wanted]
-    general = sample.reader.general(sample.texts, wanted)
+    general = sample.general(wanted)
     labelled = labelled_segments(topic_map, wanted)
     learned = learn_from_names(sample.features, evidence, general, decided(topic_map, wanted), labelled)
     if GENERAL not in card.aspects:

@@ -68,7 +68,7 @@ def suggest_by_names(
     if not specific:
         raise InputError(" ".join(unknown) or f"Give at least one aspect besides {GENERAL}.")
     evidence = [sample.evidence(aspect) for aspect in specific]
-    general = sample.reader.general(sample.texts, specific)
+    general = sample.general(specific)
     names = [*(aspect.name for aspect in specific), GENERAL]
     decided = {
         topic: None if name is None else names.index(name)

@@ -46,7 +46,7 @@ class NamesModel:
             sample = fitted.names_sample(encoder, n=config.n_segments)
             wanted, _ = learnable(aspects_of(task, NAMES), sample, fitted.the_map(), None)
             evidence = [sample.evidence(aspect) for aspect in wanted]
-            general = sample.reader.general(sample.texts, wanted)
+            general = sample.general(wanted)
             learned = learn_from_names(sample.features, evidence, general)
             task.shared["names"] = cls(learned, sample.reader, task.aspects)
         model: NamesModel = task.shared["names"]
