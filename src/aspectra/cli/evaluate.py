@@ -36,8 +36,8 @@ def command(
     F1 per aspect, micro, macro, weighted and without General, beside always giving the most frequent answer.
     """
     from aspectra.labelling.evaluate import grade_run
+    from aspectra.labelling.unreadable import unreadable_note
     from aspectra.scores import keep_only, read_gold
-    from aspectra.topicmap.gamma import unreadable_note
 
     show.check_model(model)
     wanted = show.names(only)
@@ -51,7 +51,7 @@ def command(
         scores = grade.scores
     show.note_model(run, model, quiet)
     note_learnt(run, model, scored)
-    for line in unreadable_note(grade.unreadable, scores.n):
+    for line in unreadable_note(grade.unreadable, scores.n, run):
         show.note(line)
     not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
     if not_reviews:

@@ -147,7 +147,8 @@ def label_file(
     with show.waiting("Loading", quiet):
         from aspectra.labelling.files import SegmentCounts, label_first, label_source
         from aspectra.labelling.labeller import load
-        from aspectra.topicmap.gamma import not_review_note, unreadable_note
+        from aspectra.labelling.unreadable import unreadable_note
+        from aspectra.topicmap.gamma import not_review_note
 
         labeller = load(run, model)
     show.note_model(run, model, quiet)
@@ -161,7 +162,7 @@ def label_file(
     with show.counter("Labelling", quiet) as count:
         frames = counts.of(label_source(labeller, source, count))
         write_frames((choose_columns(frame, chosen) for frame in frames), output, raw_cells)
-    for line in (*source.skipped.summary(), *unreadable_note(counts.unreadable, counts.segments)):
+    for line in (*source.skipped.summary(), *unreadable_note(counts.unreadable, counts.segments, run)):
         show.note(line)  # also with --quiet: rows are missing from the result, or mean nothing
     for line in (*source.repeats.summary(source.skip_duplicates), *not_review_note(counts.not_reviews)):
         show.note(line, quiet)
@@ -174,7 +175,8 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
     """Label each file into one of its own, if it has none yet."""
     from aspectra.labelling.files import SegmentCounts, label_here
     from aspectra.labelling.ray import label_with_ray
-    from aspectra.topicmap.gamma import not_review_note, unreadable_note
+    from aspectra.labelling.unreadable import unreadable_note
+    from aspectra.topicmap.gamma import not_review_note
 
     missing = plan.missing(places)
     show.note_model(plan.run, plan.model, quiet)
@@ -193,7 +195,7 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
             notes |= dict.fromkeys(result.notes)
             problems += [result.problem] if result.problem else []
             skipped += result.skipped
-    for line in (*skipped, *unreadable_note(counts.unreadable, counts.segments)):
+    for line in (*skipped, *unreadable_note(counts.unreadable, counts.segments, plan.run)):
         show.note(line)  # also with --quiet: rows are missing from the result, or mean nothing
     for line in (*(f"Note: {line}" for line in notes), *not_review_note(counts.not_reviews)):
         show.note(line, quiet)

@@ -15,6 +15,7 @@ from aspectra.arguments import as_names, wrong_kind
 from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError
 from aspectra.labelling.labeller import load
+from aspectra.labelling.unreadable import count_unreadable
 from aspectra.scores import (
     Coverage,
     Gold,
@@ -26,7 +27,6 @@ from aspectra.scores import (
     score_sets,
     without_not_reviews,
 )
-from aspectra.topicmap.gamma import count_unreadable
 
 
 class SegmentLabeller(Protocol):

@@ -24,12 +24,12 @@ from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.labeller import Labeller, choose_model, load
 from aspectra.labelling.onnx import beside
 from aspectra.labelling.places import list_names, local_copy, whole_file
+from aspectra.labelling.unreadable import count_unreadable
 from aspectra.progress import Count, count_part, uncounted
 from aspectra.rundir import checksum, fingerprint
 from aspectra.text.columns import carry, choose_columns
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
-from aspectra.topicmap.gamma import count_unreadable
 from aspectra.topicmap.topicmap import read_map
 
 

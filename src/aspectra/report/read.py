@@ -17,6 +17,7 @@ from aspectra.report.dates import choose_unit, day_of, period_number
 from aspectra.report.scan import BLANK, FELT, IS_REVIEW, OWN, check_rows, scan, unreadable_file
 from aspectra.sentiment.rated import AGAINST, LEAST_TO_COMPARE
 from aspectra.text.ratings import RATING_NAMES, read_ratings
+from aspectra.text.tokens import TOKEN
 from aspectra.text.write import LISTS
 from aspectra.topicmap.gamma import PREFIX, not_review_note
 
@@ -47,8 +48,8 @@ class Labels:
 
     `warnings` are those of the notes that tell of wrong numbers.
 
-    The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, feeling
-    (−1, 0 or 1), score (−1 to 1), day, period, rating, group (its place in `groups`).
+    The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, words (as
+    written), feeling (−1, 0 or 1), score (−1 to 1), day, period, rating, group (its place in `groups`).
     """
 
     path: Path
@@ -196,6 +197,7 @@ def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, 
         score = pl.col("sentiment_score")
     return rows.select(
         "row", "review", "segment", "topic", "probability", "margin", "known_words",
+        words=pl.col("text").str.count_matches(TOKEN),
         feeling=feeling, score=score, aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False),
         day=day, rating=rating, group=group,
     ).collect(engine="streaming")  # fmt: skip
