@@ -277,6 +277,9 @@ def test_the_card_tells_what_was_learnt_from(linear_run: Path) -> None:
     some = replace(few, n_labels=20, estimate={"f1_micro": 0.653}).labels_text()
     assert "on these labels: f1_micro 65.3%. Expect this on new segments only if the labelled" in some
     assert some.endswith("Fewer than 50 say little.")
+    same = replace(few, n_labels=20, estimate={"f1_micro": 0.653}, without_labels={"f1_micro": 0.6531})
+    assert "They changed nothing that can be measured: cross-validated on them" in same.labels_text()
+    assert same.labels_text().count("65.3%") == 1
 
 
 def test_labels_must_be_a_file_or_gold(linear_run: Path) -> None:

@@ -66,8 +66,8 @@ class SetScores:
 class Scores:
     """`confusion` has gold in rows, predictions in columns, in parts of segments if gold has several aspects.
 
-    `accuracy` equals `f1_micro`, as every segment gets one answer. `calibration_error` is the distance of
-    probabilities from how often they are right; `sets` are there if gold has segments with several aspects.
+    `accuracy` equals `f1_micro`, as every segment gets one answer. `mean_probability` is that of the answers,
+    `calibration_error` how far probabilities are from how often they are right. `sets`: if gold has several.
     """
 
     n: int
@@ -87,6 +87,7 @@ class Scores:
     majority_f1_weighted: float
     confusion: list[list[float]]
     calibration_error: float | None = None
+    mean_probability: float | None = None
     sets: SetScores | None = None
 
     @property
@@ -197,7 +198,7 @@ def score(
         **{f"majority_{name}": majority[name] for name in ("f1_micro", "f1_macro", "f1_weighted")},
         confusion=confusion.tolist(),
         calibration_error=None if confidence is None else calibration_error(right, confidence),
-        sets=None,
+        mean_probability=None if confidence is None else float(np.mean(confidence)),
     )
 
 

@@ -79,6 +79,8 @@ def note_learnt(run: Path, model: str | None, gold: Gold) -> None:
 def print_scores(scores: Scores) -> None:
     from rich.text import Text
 
+    from aspectra.labelling.evaluate import calibration_sentence
+
     console = show.console()
     aspects = show.table(
         "aspect",
@@ -115,10 +117,7 @@ def print_scores(scores: Scores) -> None:
     if scores.sets:
         print_sets(scores.sets)
     if scores.calibration_error is not None:
-        console.print(
-            f"Calibration: probabilities are {scores.calibration_error:.1%} from how often they are right "
-            "(ECE)."
-        )
+        console.print(calibration_sentence(scores), soft_wrap=True)
 
 
 def print_confusion(scores: Scores) -> None:

@@ -187,8 +187,13 @@ class Card:
         told = f"{self.n_labels:,} labelled segments were given. {USED[self.choice]}"
         if not self.estimate:
             return f"{told} They are too few to estimate its F1."
-        without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
         few = f" Fewer than {FEW_LABELS} say little." if self.n_labels < FEW_LABELS else ""
+        if written(self.estimate) == written(self.without_labels):
+            same = "They changed nothing that can be measured: cross-validated on them, the student has"
+            return f"{self.n_labels:,} labelled segments were given. {same} {written(self.estimate)} " + (
+                f"with and without them.{few} {USED[self.choice]}"
+            )
+        without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
         return (
             f"{told} Cross-validated on these labels: {written(self.estimate)}{without}. "
             f"Expect this on new segments only if the labelled ones were drawn at random.{few}"
