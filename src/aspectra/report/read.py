@@ -262,8 +262,15 @@ def with_ratings(labels: Labels, required: bool) -> Labels:
         frame = frame.with_columns(rating=pl.lit(None, pl.Float32))
         columns = replace(labels.columns, rating=None)
         return replace(labels, frame=frame, columns=columns, notes=(*labels.notes, note))
-    labels = replace(labels, frame=frame, rating_unit=found.unit)
-    return replace(labels, notes=labels.notes + unreadable(labels, "rating", "rating", column))
+    outside = frame.filter(found.left_out)["review"].n_unique()
+    lost = unreadable(replace(labels, frame=frame.filter(~found.left_out)), "rating", "rating", column)
+    notes = (*labels.notes, *outside_note(outside, column, scale), *lost)
+    return replace(labels, frame=frame, rating_unit=found.unit, notes=notes)
+
+
+def outside_note(count: int, column: str, scale: str) -> tuple[str, ...]:
+    are = "rating is" if count == 1 else "ratings are"
+    return (f"Column {column!r}: {count:,} {are} outside of {scale} and left out.",) if count else ()
 
 
 def is_turned_round(frame: pl.DataFrame) -> bool:
