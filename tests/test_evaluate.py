@@ -125,5 +125,5 @@ def test_gold_of_more_aspects_than_the_run_has_can_be_scored_in_part(run: Path) 
     with pytest.raises(InputError, match=r"Gold aspect Weight is not .* others: --only Taste$"):
         evaluate(run, gold)
     assert evaluate(run, gold, only=["Taste"]).n == 1
-    with pytest.raises(InputError, match="remove it in the gold file.$"):
+    with pytest.raises(InputError, match=r"remove it in the gold file\.$"):
         evaluate(run, Gold(gold.texts[1:], gold.aspects[1:]))

@@ -27,7 +27,9 @@ def test_evidence_is_of_its_aspect_and_kind(content: Content, labelled_file: Pat
         assert min(s.day for s in shown["recent"] if s.day) > mine["date"].sort()[len(mine) // 2]
 
 
-def test_a_segment_is_shown_though_the_run_knows_few_of_its_words(labelled_file: Path, tmp_path: Path) -> None:
+def test_a_segment_is_shown_though_the_run_knows_few_of_its_words(
+    labelled_file: Path, tmp_path: Path
+) -> None:
     frame, file = pl.read_parquet(labelled_file), tmp_path / "few.parquet"
     frame.with_columns(known_words=pl.lit(1, pl.Int32)).write_parquet(file)
     labels = open_labels(file)

@@ -25,7 +25,10 @@ def test_what_a_small_run_hardly_knows_of_its_own_reviews_is_no_warning(
 ) -> None:
     monkeypatch.setattr(unreadable, "share_of_run", lambda run: 0.51)
     assert unreadable_note(149, 290, tmp_path) == unreadable_note(210, 290, tmp_path) == ()
-    assert "(98%) have no word that the run knows, or hardly any (51% in the reviews that" in unreadable_note(284, 290, tmp_path)[0]
+    assert (
+        "(98%) have no word that the run knows, or hardly any (51% in the reviews that"
+        in unreadable_note(284, 290, tmp_path)[0]
+    )
 
 
 def test_the_share_of_a_run_is_counted_in_its_segments(run: Path, tmp_path: Path) -> None:

@@ -178,9 +178,7 @@ def score(
     member = gold_matrix(gold, aspects)
     answers = answer_numbers(predicted, aspects)
     if len(member) != len(answers):
-        raise InputError(
-            f"{len(member)} gold segments but {len(answers)} predictions: give one for each segment."
-        )
+        raise InputError(f"{len(member)} gold segments but {len(answers)} predictions: give as many.")
     confusion = count_confusion(member, answers)
     most_frequent = int(member.sum(axis=0).argmax())
     majority = averages(count_confusion(member, np.full_like(answers, most_frequent)), aspects)
@@ -199,6 +197,7 @@ def score(
         confusion=confusion.tolist(),
         calibration_error=None if confidence is None else calibration_error(right, confidence),
         mean_probability=None if confidence is None else float(np.mean(confidence)),
+        sets=None,
     )
 
 

@@ -9,6 +9,7 @@ import typer
 
 from aspectra.cli import show
 from aspectra.config import NOT_REVIEW
+from aspectra.errors import quantity
 
 if TYPE_CHECKING:
     from aspectra.scores import Gold, Scores, SetScores
@@ -45,7 +46,7 @@ def command(
     scored = keep_only(segments, wanted) if wanted else segments
     left_out = len(segments.texts) - len(scored.texts)
     if left_out:
-        show.note(f"Left out {left_out} segments of other aspects.", quiet)
+        show.note(f"Left out {quantity(left_out, 'segment')} of other aspects.", quiet)
     with show.waiting("Labelling", quiet):
         grade = grade_run(run, segments, wanted or None, model)
         scores = grade.scores
@@ -111,7 +112,7 @@ def print_scores(scores: Scores) -> None:
         totals.add_row(name, f"{getattr(scores, name):.1%}", "" if majority is None else f"{majority:.1%}")
     console.print(totals)
     print_confusion(scores)
-    console.print(f"{scores.n} segments; the majority answer is {scores.majority_aspect}.")
+    console.print(f"{quantity(scores.n, 'segment')}; the majority answer is {scores.majority_aspect}.")
     if scores.several:
         console.print(SEVERAL)
     if scores.sets:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aspectra.cli import show
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import typed
+from aspectra.errors import quantity, typed
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -62,7 +62,7 @@ def say_next(run: Path, path: Path, quiet: bool) -> None:
     from aspectra.topicmap.topicmap import read_map
 
     labels, _ = labels_of_run(run, read_map(path).aspects)
-    told = f"\nThe student will also learn from {len(labels.texts):,} labels." if labels else ""
+    told = f"\nThe student will also learn from {quantity(len(labels.texts), 'label')}." if labels else ""
     show.note(
         f"The map is {path}.{told}\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
         quiet,

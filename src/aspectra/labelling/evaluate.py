@@ -89,7 +89,9 @@ def calibration_sentence(scores: Scores) -> str:
         return ""
     mean, right = round(100 * scores.mean_probability), round(100 * scores.accuracy)
     points = "point" if abs(mean - right) == 1 else "points"
-    how = f"{abs(mean - right)} {points} too {'high' if mean > right else 'low'}" if mean != right else "right"
+    how = (
+        f"{abs(mean - right)} {points} too {'high' if mean > right else 'low'}" if mean != right else "right"
+    )
     error = f"(ECE {scores.calibration_error:.2f})"
     return f"Probabilities are {how} on average: their mean is {mean} %, and {right} % are right {error}."
 

@@ -52,7 +52,7 @@ def unreadable_note(unreadable: int, count: int, run: Path) -> tuple[str, ...]:
         return ()
     own = f" ({usual:.0%} in the reviews that it was fitted on)" if usual else ""
     return (
-        f"{unreadable:,} of {count:,} segments ({unreadable / count:.0%}) have no word that the run knows, or "
-        f"hardly any{own}, so their aspects say little. They may be in another language, or about another "
+        f"{unreadable:,} of {count:,} segments ({unreadable / count:.0%}) have no word that the run knows, "
+        f"or hardly any{own}, so their aspects say little. They may be in another language, or about another "
         "product. Label them with a run that was fitted on such reviews.",
     )

@@ -144,7 +144,14 @@ def build_content(
     progress("evidence", 0)
     doubts = other.warnings if other else ()
     few = (FEW_TOPICS,) * has_collapsed(detector.topics_.items)
-    notes = (*doubts, *labels.notes, *few, *([origin.note] if origin.note else []), *quality.notes, *counts.notes())
+    notes = (
+        *doubts,
+        *labels.notes,
+        *few,
+        *([origin.note] if origin.note else []),
+        *quality.notes,
+        *counts.notes(),
+    )
     said = [one for one in aspects_of_run(run) if one != Aspect(one.name)]
     content = Content(
         title=title or "What the reviews say", source=path.name, columns=labels.columns,

@@ -113,8 +113,9 @@ def gaps_note(path: Path, rows: pl.LazyFrame) -> tuple[str, ...]:
     """Say so if segments are missing: those of a review are numbered from 0 without a gap."""
     reviews = rows.group_by("review").agg(gap=pl.col("segment").max() + 1 != pl.col("segment").n_unique())
     lost, total = reviews.select(pl.col("gap").sum(), pl.len()).collect(engine="streaming").row(0)
+    lack = "lacks some of its" if lost == 1 else "lack some of their"
     note = (
-        f"{lost:,} of {total:,} reviews in {path.name} lack some of their segments: it seems to be filtered, "
+        f"{lost:,} of {total:,} reviews in {path.name} {lack} segments: it seems to be filtered, "
         "so shares and changes are of what is left, not of the reviews. Give the whole label file."
     )
     return (note,) if lost else ()
@@ -232,7 +233,8 @@ def unreadable(labels: Labels, values: str, what: str, column: str | None) -> tu
     """Say how many reviews have no readable value in a column."""
     lost = labels.frame.filter(pl.col(values).is_null())["review"].n_unique() if column else 0
     total = labels.frame["review"].n_unique()
-    note = f"{lost:,} of {total:,} reviews have no readable {what} in column {column!r}."
+    have = "has" if lost == 1 else "have"
+    note = f"{lost:,} of {total:,} reviews {have} no readable {what} in column {column!r}."
     return (note,) if 0 < lost < total else ()
 
 

@@ -162,8 +162,8 @@ def read_texts(column: pl.Series) -> tuple[pl.Series, float | None, float | None
 def read_numbers(text: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return what numbers and drawn stars say, and out of how many where they tell it."""
     plain = text.str.replace_many(WRITTEN)
-    for number, word in enumerate(IN_WORDS):
-        plain = plain.str.replace(rf"^{word}\b", str(number))
+    for digit, word in enumerate(IN_WORDS):
+        plain = plain.str.replace(rf"^{word}\b", str(digit))
     parts = plain.str.extract_groups(NUMBER).struct.unnest()
     number = parts["1"].str.replace(",", ".", literal=True).str.replace("−", "-", literal=True)
     number = number.cast(pl.Float64, strict=False) + 0.5 * parts["2"].is_not_null()
