@@ -214,7 +214,7 @@ def test_what_is_said_of_aspects_and_labels_come_with_the_choices(
     (old / "aspects.toml").write_text('[Noise]\nwords = ["hum"]\n')
     (old / "labels.jsonl").write_text('{"text": "It hums.", "aspects": ["Noise"]}\n')
     answer = aspectra("map", own_run, "--from", old, "--replace")
-    assert "The student will also learn from 1 labels." in answer.err
+    assert "The student will also learn from 1 label." in answer.err
     assert Aspect("Noise", words=("hum",)) in aspects_of_run(own_run)
 
 

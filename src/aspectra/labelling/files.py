@@ -164,7 +164,7 @@ class Plan:
         Those of `missing` have no output yet. One that has changed stays so until `finish` is told of it.
         """
         about, new = self._read_about(), set(missing)
-        known = about.get(INPUTS, {})
+        known = inputs_of(about)
         now = {place: version_of(place) for place in places}
         changed = {
             place: version
@@ -178,7 +178,7 @@ class Plan:
     def finish(self, place: str, version: str) -> None:
         """Keep what an input that had changed looked like before it was labelled again."""
         about = self._read_about()
-        known = {**about.get(INPUTS, {}), self.output_name(place): version}
+        known = {**inputs_of(about), self.output_name(place): version}
         self._write_about({**about, INPUTS: known})
 
     def _read_about(self) -> dict[str, Any]:
@@ -221,6 +221,11 @@ class Plan:
                 return FileResult(place, counts, skipped, notes=notes)
         except (InputError, RunError) as error:
             return FileResult(place, problem=str(error))
+
+
+def inputs_of(about: dict[str, Any]) -> dict[str, str]:
+    found = about.get(INPUTS)
+    return found if isinstance(found, dict) else {}
 
 
 def read_about(path: Path) -> dict[str, Any]:
