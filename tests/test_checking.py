@@ -113,3 +113,18 @@ def test_the_command_prints_what_is_wrong_and_ends_with_1(aspectra: Aspectra, ow
     assert (answer.code, told["whole"]) == (1, False)
     assert {"name": rundir.VECTORS, "state": "ok", "message": ""} in told["files"]
     assert "is not a run of aspectra" in aspectra("check", own_run.parent).err
+
+
+def test_an_aspect_that_only_aspects_toml_has_is_told(
+    aspectra: Aspectra, own_run: Path, sample_files: Path, tmp_path: Path
+) -> None:
+    (own_run / rundir.ASPECTS).write_text('[taste]\nwords = ["aroma"]\n\n[Prize]\nwords = ["cheap"]\n')
+    told = f"aspects.toml has Prize, which the map does not have. Use it: aspectra map {own_run} --aspects"
+    answer = aspectra("check", own_run)
+    assert (answer.code, told in answer.out) == (0, True)
+    few = tmp_path / "few.txt"
+    few.write_text("The coffee is cheap and tasty.\n")
+    assert f"Note: {told}" in aspectra("label", own_run, few, "-o", tmp_path / "few.csv", "-q").err
+    aspectra("map", own_run, "--aspects", own_run / rundir.ASPECTS, "--encoder", "none", "-q")
+    assert "Prize" in read_map(own_run / rundir.TOPIC_MAP).aspects
+    assert "Prize" not in aspectra("check", own_run).out

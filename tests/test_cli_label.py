@@ -2,13 +2,14 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
-from aspectra.cli import app
+from aspectra.cli import app, ending
 from aspectra.errors import AspectraError
 from aspectra.sample import Sample
 
@@ -139,3 +140,21 @@ def test_a_closed_stderr_is_no_hindrance(program: list[str], run: Path, few: Pat
     end = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words])
     assert end.returncode == 0
     assert (tmp_path / "a.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [
+        (["label", "run", "a.csv", "-o", "b.csv"], "start over."),
+        (["label", "run", "reviews/", "--output=b.csv"], "start over."),
+        (["label", "run", "a.csv", "-o", "out/"], "go on."),
+        (["fit", "a.csv"], "go on."),
+        (["report", "run", "a.csv"], "start over."),
+        ([], "go on."),
+    ],
+)
+def test_what_the_same_command_does_after_ctrl_c_is_said(
+    words: list[str], end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["aspectra", *words])
+    assert ending().endswith(f"type the same command to {end}")

@@ -214,7 +214,7 @@ def test_what_is_said_of_aspects_and_labels_come_with_the_choices(
     (old / "aspects.toml").write_text('[Noise]\nwords = ["hum"]\n')
     (old / "labels.jsonl").write_text('{"text": "It hums.", "aspects": ["Noise"]}\n')
     answer = aspectra("map", own_run, "--from", old, "--replace")
-    assert "The student will also learn from 1 labels." in answer.err
+    assert "The student will also learn from 1 label." in answer.err
     assert Aspect("Noise", words=("hum",)) in aspects_of_run(own_run)
 
 
@@ -275,3 +275,18 @@ def test_seed_words_that_cannot_be_read_are_refused(
     answer = aspectra("map", own_run, "--seeds", tmp_path / "seeds.toml")
     assert answer.code == 1
     assert 'Image = ["picture", "color"]' in answer.err
+
+
+def test_topics_of_too_few_reviews_are_not_shown(
+    aspectra: Aspectra, own_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aspectra.topics.COLLAPSED", 0.0)
+    answer = aspectra("map", own_run, "--aspects", "Price,Design", "--replace", *WORDS)
+    assert re.search(r"Share of each aspect, by the names", answer.out)
+    assert not re.search(r"^ *\d+  (Price|Design|General) ", answer.out, re.MULTILINE)
+    assert "Too few reviews for topics" in answer.err
+    assert "unsure" not in answer.err
+    again = aspectra("map", own_run, "--no-page")
+    assert again.out == "Aspects: Price, Design, General\n"
+    assert "Too few reviews for topics" in again.err
+    assert re.search(r"^ *0  ", aspectra("map", own_run, "--why", "--no-page").out, re.MULTILINE)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from aspectra import AspectDetector, evaluate, load
@@ -101,3 +102,28 @@ def test_what_counts_as_right_is_said_where_gold_has_several_aspects(
     assert "right if it is one of them" in " ".join(capsys.readouterr().out.split())
     print_scores(score([frozenset(["Taste"])], ["Taste"], names))
     assert "right if it is" not in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("sure", "told"),
+    [
+        (0.7, "20 points too high on average: their mean is 70 %, and 50 % are right (ECE 0.20)"),
+        (0.49, "1 point too low on average: their mean is 49 %, and 50 % are right (ECE 0.01)"),
+        (0.5, "right on average: their mean is 50 %, and 50 % are right (ECE 0.00)"),
+    ],
+)
+def test_probabilities_are_said_to_be_too_high_or_too_low(
+    sure: float, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["Taste", "Noise"]
+    print_scores(score([frozenset(["Taste"])] * 2, names, names, np.full(2, sure)))
+    assert f"Probabilities are {told}." in capsys.readouterr().out
+
+
+def test_gold_of_more_aspects_than_the_run_has_can_be_scored_in_part(run: Path) -> None:
+    gold = Gold(("Tasty coffee.", "Too heavy."), (frozenset({"Taste"}), frozenset({"Weight"})))
+    with pytest.raises(InputError, match=r"Gold aspect Weight is not .* others: --only Taste$"):
+        evaluate(run, gold)
+    assert evaluate(run, gold, only=["Taste"]).n == 1
+    with pytest.raises(InputError, match=r"remove it in the gold file\.$"):
+        evaluate(run, Gold(gold.texts[1:], gold.aspects[1:]))

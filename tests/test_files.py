@@ -153,3 +153,40 @@ def test_an_engine_that_writes_many_files_wants_a_folder(aspectra: Aspectra, run
     assert "a file is written for each input. Name a folder" in answer.err
     with pytest.raises(InputError, match="Cannot reach nowhere://x"):
         list_inputs(["nowhere://x/*.csv"])
+
+
+def test_an_input_that_has_changed_is_labelled_again(
+    aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path
+) -> None:
+    words = ("label", run, inputs, "-o", f"{tmp_path}/out/")
+    aspectra(*words)
+    (inputs / "b.csv").write_text("text\nThe coffee is tasty.\n")
+    told = aspectra(*words).err
+    assert "2 of 3 files are labelled already." in told
+    assert "1 file has changed since labelling and is labelled again." in told
+    assert "Wrote 1 segment of 1 file to" in told
+    assert pl.read_parquet(tmp_path / "out/b.csv.parquet")["text"].to_list() == ["The coffee is tasty."]
+    assert "3 of 3 files are labelled already." in aspectra(*words).err
+
+
+def test_a_changed_input_that_cannot_be_labelled_stays_changed(
+    aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path
+) -> None:
+    words = ("label", run, inputs, "-o", f"{tmp_path}/out/")
+    aspectra(*words)
+    (inputs / "b.csv").write_text('number,text\n1,"open')
+    for _ in range(2):
+        answer = aspectra(*words)
+        assert (answer.code, "1 file has changed" in answer.err) == (1, True)
+
+
+def test_labels_of_an_older_version_are_kept(
+    aspectra: Aspectra, run: Path, inputs: Path, tmp_path: Path
+) -> None:
+    words, about = ("label", run, inputs, "-o", f"{tmp_path}/out/"), tmp_path / "out" / rundir.LABELLING
+    aspectra(*words)
+    for inputs_then in (None, ["b.csv"], {}):
+        rundir.write_json(about, {**rundir.read_json(about), "inputs": inputs_then})
+        assert "3 of 3 files are labelled already." in aspectra(*words).err
+    (inputs / "b.csv").write_text("text\nThe coffee is tasty.\n")
+    assert "1 file has changed" in aspectra(*words).err

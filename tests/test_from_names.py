@@ -131,6 +131,7 @@ def test_an_aspect_that_nothing_speaks_of_is_told(
     assert "Nothing speaks of Xqz" in said.err
     assert f"Add words or examples in {ASPECTS}" in said.err
     assert f"Next: aspectra label {run}" in said.err
+    assert "up to 3 F1 better: the same with --model encoder" in said.err
     assert "Nothing speaks of Xqz" in package.load(run).notes[0]
     assert package.load(run).predict_proba(["Taste and xqz."])[0, 1] == 0
     assert "Nothing speaks of Taste" not in said.err
@@ -202,7 +203,9 @@ def test_what_was_labelled_on_the_page_is_learnt_from_and_told(
     rows = [*zip(known.texts[:60], known.aspects, strict=False), ("Nice box.", frozenset(["Packaging"]))]
     lines = [json.dumps({"text": text, "aspects": [*names], "drawn": "random"}) for text, names in rows]
     (run / DEV).write_text("\n".join(lines))
+    (run / ASPECTS).write_text('[Taste]\n[Prize]\nabout = "what it costs"\n')
     said = aspectra("distill", run, "--encoder", encoder_folder, "--n-segments", 1000, "--quiet").err
+    assert "Note: aspects.toml has Prize, which the map does not have." in said
     assert "60 labelled segments were given. They are the run's:" in said
     assert "Left out of the run's labels, because the map does not have their aspects: 1." in said
     assert Card.load(run / STUDENT).n_labels == 60
@@ -277,6 +280,9 @@ def test_the_card_tells_what_was_learnt_from(linear_run: Path) -> None:
     some = replace(few, n_labels=20, estimate={"f1_micro": 0.653}).labels_text()
     assert "on these labels: f1_micro 65.3%. Expect this on new segments only if the labelled" in some
     assert some.endswith("Fewer than 50 say little.")
+    same = replace(few, n_labels=20, estimate={"f1_micro": 0.653}, without_labels={"f1_micro": 0.6531})
+    assert "They changed nothing that can be measured: cross-validated on them" in same.labels_text()
+    assert same.labels_text().count("65.3%") == 1
 
 
 def test_labels_must_be_a_file_or_gold(linear_run: Path) -> None:

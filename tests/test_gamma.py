@@ -6,13 +6,11 @@ from conftest import make_map
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import MapError
 from aspectra.topicmap.gamma import (
-    count_unreadable,
     entropy,
     label_beta,
     margin,
     mark_not_reviews,
     not_review_note,
-    unreadable_note,
 )
 
 SHARES = np.array([0.1, 0.2, 0.3, 0.4])
@@ -149,10 +147,3 @@ def test_what_is_left_out_is_said_in_one_line() -> None:
     assert not_review_note(0) == ()
     assert not_review_note(37) == ("37 segments are not reviews and are left out of the shares.",)
     assert not_review_note(1) == ("1 segment is not a review and is left out of the shares.",)
-
-
-def test_segments_with_one_known_word_in_many_are_unreadable() -> None:
-    texts = pl.Series(["Die Pumpe ist viel zu laut.", "The pump is loud.", "水泵太吵了", "…"])
-    assert count_unreadable(texts, pl.Series([1, 2, 0, 0])) == 3
-    assert "3 of 4 segments (75%)" in unreadable_note(3, 4)[0]
-    assert unreadable_note(2, 4) == unreadable_note(0, 0) == ()

@@ -31,6 +31,18 @@ from aspectra.text.ratings import find_rating_column, read_ratings
         ([True, False], [1, -1], (-1, 1)),
         ([5, 1, 3] * 66 + [55], [5, 1, 3] * 66 + [None], (1, 5)),
         ([-5, 5, 0], [-5, 5, 0], (-5, 5)),
+        (["4 / 5.0", "3 / 5.0"], [4, 3], (1, 5)),
+        (["5★", "4 ⭐️", "3 stars"], [5, 4, 3], (1, 5)),
+        (["Five stars", "One star", "four"], [5, 1, 4], (1, 5)),
+        (["5.0/5 (123)", "4/5 (1,204 ratings)"], [5, 4], (1, 5)),
+        (["4 out of 5!", "1 out of 5"], [4, 1], (1, 5)),
+        (["５", "４．５", "３／５"], [5, 4.5, 3], (1, 5)),
+        (["1,000", "4", "2"], [None, 4, 2], (1, 5)),
+        (["5/5", "4/5", "1/5"] * 7 + ["10/5"], [5, 4, 1] * 7 + [None], (1, 5)),
+        (["5 out of 5", "2 out of 5"] * 100 + ["10", "8"], [5, 2] * 100 + [None] * 2, (1, 5)),
+        ([5, 1, 3] * 67 + [10], [5, 1, 3] * 67 + [None], (1, 5)),
+        ([5, 1, 3] * 67 + [10, 9], [5, 1, 3] * 67 + [10, 9], (1, 10)),
+        ([1] * 999 + [2], [1] * 999 + [2], (1, 5)),
     ],
 )
 def test_ratings_are_read_with_their_scale(
@@ -41,7 +53,13 @@ def test_ratings_are_read_with_their_scale(
     assert (ratings.low, ratings.high) == scale
 
 
-@pytest.mark.parametrize("cell", ["2024-05-06", "$19.99", "r00017", "I sent it back after 2 weeks", "3 days"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "2024-05-06", "$19.99", "r00017", "I sent it back after 2 weeks", "3 days", "1,000",
+        "one of the best", "Ten minutes late",
+    ],
+)  # fmt: skip
 def test_a_number_inside_something_else_is_no_rating(cell: str) -> None:
     assert read_ratings(pl.Series([cell])).values.to_list() == [None]
 
@@ -67,3 +85,9 @@ def test_the_column_is_found_by_its_name() -> None:
 
 def test_digits_that_are_not_read_are_no_ratings() -> None:
     assert read_ratings(pl.Series(["٨٠%", "٥٠%"])).values.null_count() == 2
+
+
+def test_numbers_outside_of_the_scale_are_told_from_what_cannot_be_read() -> None:
+    found = read_ratings(pl.Series(["5", "1", "3"] * 67 + ["10", "see text"]))
+    assert found.left_out.arg_true().to_list() == [201]
+    assert found.values.null_count() == 2

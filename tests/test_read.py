@@ -277,3 +277,16 @@ def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text(f"{name} review\n")
     named = [str(tmp_path), str(tmp_path / "a.txt"), str(tmp_path / "*.txt")]
     assert texts(open_source(named)) == ["a review", "b review"]
+
+
+def test_what_programs_write_into_an_empty_cell_is_no_text(tmp_path: Path) -> None:
+    rows = ["NaN", " None", "NULL", "N/A", "NaN", "None of it works.", "fine"]
+    (tmp_path / "reviews.csv").write_text("text\n" + "\n".join(rows))
+    source = open_source([str(tmp_path / "reviews.csv")])
+    assert texts(source) == rows[-2:]
+    assert source.skipped.summary()[:2] == [
+        "reviews.csv: left out 2 rows without text, but 'NaN' (line 2, 6)",
+        "reviews.csv: left out 1 row without text, but 'None' (line 3)",
+    ]
+    (tmp_path / "reviews.txt").write_text("None\nfine\n")
+    assert texts(open_source([str(tmp_path / "reviews.txt")])) == ["None", "fine"]

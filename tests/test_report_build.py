@@ -133,3 +133,13 @@ def test_the_product_itself_is_not_told_as_a_new_aspect(
     assert "husband" not in words
     found = emerging(labels, detector, Counts.of(labels, len(detector.topics_.items)))
     assert not {topic.keywords[0] for topic in found} & set(words)
+
+
+def test_topics_of_too_few_reviews_are_left_out(
+    run: Path, labelled_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aspectra.topics.COLLAPSED", 0.0)
+    content = build_report(run, labelled_file, tmp_path / "r.html")
+    assert content.subs == content.emerging == ()
+    assert "topics" not in draw(content)
+    assert any("too few reviews for topics" in note for note in content.notes)

@@ -16,6 +16,8 @@ from aspectra.report.dates import day_of, period_name, period_number, period_sta
         ["03/31/2024", "12/1/2024"],
         ["31.03.2024", "01.12.2024"],
         ["31/03/2024", "1/12/2024"],
+        ["03-31-2024", "12-01-2024"],
+        ["31-03-2024", "1-12-2024"],
         ["March 31, 2024", "December 1, 2024"],
         ["3 31, 2024", "12 1, 2024"],
         ["1711843200", "1733011200"],
@@ -86,12 +88,13 @@ def test_a_moment_has_the_day_of_its_own_time_zone() -> None:
     assert rows.select(day).collect().item() == date(2024, 1, 1)
 
 
-def test_days_that_may_be_months_are_told_unless_a_later_one_decides() -> None:
-    both = pl.LazyFrame({"when": ["3/4/2024", "12/11/2024", "5/5/2024"]})
+@pytest.mark.parametrize("first", ["3/4/2024", "3-4-2024"])
+def test_days_that_may_be_months_are_told_unless_a_later_one_decides(first: str) -> None:
+    both = pl.LazyFrame({"when": [first, "12-11-2024", "5/5/2024"]})
     day, unclear = day_of(both, "when")
     assert unclear
     assert both.select(day).collect().item(0, 0) == date(2024, 3, 4)
-    late = pl.LazyFrame({"when": ["3/4/2024"] * 6_000 + ["13/4/2024"]})
+    late = pl.LazyFrame({"when": [first] * 6_000 + ["13-4-2024"]})
     day, unclear = day_of(late, "when")
     assert not unclear
     assert late.select(day).collect().item(0, 0) == date(2024, 4, 3)

@@ -184,6 +184,19 @@ def test_a_column_called_row_and_dates_that_nobody_can_read_stop_nothing(
     assert labels.notes[0].startswith("Less than half of column 'date' can be read as dates")
 
 
+def test_a_mistyped_rating_is_left_out_and_counted(labelled: pl.DataFrame, tmp_path: Path) -> None:
+    typed = pl.when(pl.col("review") == 3).then(10).otherwise(pl.col("rating").cast(pl.Int64))
+    frame = pl.concat([
+        labelled.with_columns(rating=typed if not part else "rating", review=pl.col("review") + 1000 * part)
+        for part in range(3)
+    ])  # fmt: skip
+    labels = open_labels(rewritten(frame, tmp_path / "typed.parquet"))
+    assert labels.frame["rating"].max() == 5
+    assert [note for note in labels.notes if "rating" in note] == [
+        "Column 'rating': 1 rating is outside of 1 to 5 and left out."
+    ]
+
+
 def test_ratings_of_which_the_lowest_is_the_best_are_left_out(labelled: pl.DataFrame, tmp_path: Path) -> None:
     assert open_labels(rewritten(labelled, tmp_path / "usual.parquet")).columns.rating == "rating"
     turned = labelled.with_columns(rating=6 - pl.col("rating"))

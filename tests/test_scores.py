@@ -248,7 +248,8 @@ def test_sets_are_scored_beside_the_single_answer() -> None:
 def test_the_calibration_error_is_the_mean_distance_of_bins() -> None:
     confidence = np.array([0.95, 0.95, 0.55, 0.55])
     assert calibration_error([True, True, True, False], confidence) == pytest.approx((0.1 + 0.1) / 4)
-    assert score(one_each(["Image"] * 2), ["Image", "Sound"], ASPECTS, np.ones(2)).calibration_error == 0.5
+    found = score(one_each(["Image"] * 2), ["Image", "Sound"], ASPECTS, np.ones(2))
+    assert (found.calibration_error, found.mean_probability) == (0.5, 1)
 
 
 def test_segments_given_twice_count_once_by_what_was_said_last() -> None:

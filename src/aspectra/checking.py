@@ -36,6 +36,7 @@ from aspectra.student.linear import read_student
 from aspectra.studio.session import Session
 from aspectra.studio.state import MapState
 from aspectra.studio.studio import read_labels
+from aspectra.topicmap.notes import note_on_unused
 from aspectra.topicmap.topicmap import read_map
 
 OK, MISSING, DAMAGED, STALE, FOREIGN = "ok", "missing", "damaged", "stale", "foreign"
@@ -147,6 +148,9 @@ def check_made_by_people(run: Path, fitted: Fitted | None) -> Iterator[Finding]:
     described = [path for path in (run / rundir.ASPECTS,) if path.exists()]
     for path in (*described, *sorted((run / rundir.MAP_HISTORY).glob("[!.]*"))):
         yield attempt(str(path.relative_to(run)), partial(read_earlier, path))
+    with contextlib.suppress(AspectraError):  # a map that cannot be read is told above
+        if unused := note_on_unused(run):
+            yield Finding(rundir.ASPECTS, NOT_YET, unused)
 
 
 def read_earlier(path: Path) -> object:

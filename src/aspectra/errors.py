@@ -18,6 +18,11 @@ def typed(path: str | Path) -> str:
     return subprocess.list2cmdline([word]) if os.name == "nt" else shlex.quote(word)
 
 
+def quantity(count: int, what: str) -> str:
+    """Write "1 segment" or "1,200 segments"."""
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
 class AspectraError(Exception):
     """Anything a user can fix; the base of all our errors."""
 

@@ -66,8 +66,8 @@ class SetScores:
 class Scores:
     """`confusion` has gold in rows, predictions in columns, in parts of segments if gold has several aspects.
 
-    `accuracy` equals `f1_micro`, as every segment gets one answer. `calibration_error` is the distance of
-    probabilities from how often they are right; `sets` are there if gold has segments with several aspects.
+    `accuracy` equals `f1_micro`, as every segment gets one answer. `mean_probability` is that of the answers,
+    `calibration_error` how far probabilities are from how often they are right. `sets`: if gold has several.
     """
 
     n: int
@@ -87,6 +87,7 @@ class Scores:
     majority_f1_weighted: float
     confusion: list[list[float]]
     calibration_error: float | None = None
+    mean_probability: float | None = None
     sets: SetScores | None = None
 
     @property
@@ -177,9 +178,7 @@ def score(
     member = gold_matrix(gold, aspects)
     answers = answer_numbers(predicted, aspects)
     if len(member) != len(answers):
-        raise InputError(
-            f"{len(member)} gold segments but {len(answers)} predictions: give one for each segment."
-        )
+        raise InputError(f"{len(member)} gold segments but {len(answers)} predictions: give as many.")
     confusion = count_confusion(member, answers)
     most_frequent = int(member.sum(axis=0).argmax())
     majority = averages(count_confusion(member, np.full_like(answers, most_frequent)), aspects)
@@ -197,6 +196,7 @@ def score(
         **{f"majority_{name}": majority[name] for name in ("f1_micro", "f1_macro", "f1_weighted")},
         confusion=confusion.tolist(),
         calibration_error=None if confidence is None else calibration_error(right, confidence),
+        mean_probability=None if confidence is None else float(np.mean(confidence)),
         sets=None,
     )
 

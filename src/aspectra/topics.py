@@ -130,11 +130,16 @@ def interpret(
     return Topics(tuple(items), round(distinct, 4), mark)
 
 
+def has_collapsed(items: Sequence[Topic]) -> bool:
+    """Tell whether one topic has most segments, so that topics say nothing."""
+    return max(item.share for item in items) > COLLAPSED
+
+
 def note_on_collapse(items: Sequence[Topic]) -> list[str]:
     """Say so if one topic has most segments, as with few reviews, and what to do instead of mapping."""
-    largest = max(item.share for item in items)
-    if largest <= COLLAPSED:
+    if not has_collapsed(items):
         return []
+    largest = max(item.share for item in items)
     return [
         f"Too few reviews for topics: one of them has {largest:.0%} of the segments. Name your aspects, and "
         "label some segments on the page: mapping topics brings little."

@@ -18,7 +18,7 @@ import polars as pl
 from aspectra.config import GENERAL, NOT_REVIEW
 from aspectra.errors import InputError, typed
 from aspectra.report.compare import difference_interval
-from aspectra.report.evidence import READABLE, read_rows
+from aspectra.report.evidence import is_readable, read_rows
 from aspectra.report.read import Labels, open_labels
 from aspectra.report.sentiment import felt_tally, net_interval
 from aspectra.report.stats import Tally, tally
@@ -171,8 +171,7 @@ def with_quotes(changes: Sequence[Change], labels: Labels, topics: Topics) -> It
     for one in changes:
         mine = pl.col("topic") == number[one.name] if one.kind == "appeared" else pl.col("aspect") == one.name
         by = {"soured": pl.col("score"), "improved": -pl.col("score")}.get(one.kind, -pl.col("probability"))
-        readable = pl.col("known_words").is_between(*READABLE)
-        rows = labels.frame.filter(mine).sort(~readable, by, "row")["row"].head(CANDIDATES).to_list()
+        rows = labels.frame.filter(mine).sort(~is_readable(), by, "row")["row"].head(CANDIDATES).to_list()
         texts = {row: str(facts["text"]) for row, facts in read_rows(labels, rows).items()}
         said = [texts[row] for row in rows if row in texts]
         if one.kind == "appeared":

@@ -12,6 +12,7 @@ import io
 import os
 import signal
 import sys
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,7 +49,9 @@ try:
 except KeyboardInterrupt:  # before anything has begun
     sys.exit(STOPPED)
 
-ENDING = "stopped. No file is left half-written; type the same command to go on."
+ENDING = "stopped. No file is left half-written; type the same command to "
+GO_ON = ("fit", "map", "distill", "bench", "data")
+"""Commands that keep what is finished; so does label into a folder."""
 NO_MEMORY = "Not enough memory. Give fewer or smaller files, or a machine with more."
 SIGNS_OF_NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
 """What a library that cannot be loaded, or a thread, says then."""
@@ -177,18 +180,27 @@ def main() -> None:
         fail(NO_MEMORY)
     except (ImportError, RuntimeError) as error:
         if was_interrupted(error):
-            say(ENDING)
+            say(ending())
             sys.exit(STOPPED)
         if not any(sign in str(error) for sign in SIGNS_OF_NO_MEMORY):
             raise
         fail(NO_MEMORY)
     except KeyboardInterrupt:  # before or after Typer, which makes an exit of it
-        say(ENDING)
+        say(ending())
         sys.exit(STOPPED)
     except SystemExit as end:
         if end.code in (STOPPED, ENDED):
-            say(ENDING)
+            say(ending())
         raise
+
+
+def ending() -> str:
+    """Say that a command was stopped, and whether it will go on or start over."""
+    command, words = sys.argv[1:2], sys.argv[2:]
+    outputs = [word for option, word in pairwise(words) if option in ("-o", "--output")]
+    outputs += [word.partition("=")[2] for word in words if word.startswith("--output=")]
+    goes_on = command == ["label"] and any(label.names_folder(one) for one in outputs)
+    return ENDING + ("go on." if goes_on or not command or command[0] in GO_ON else "start over.")
 
 
 def was_interrupted(error: BaseException | None) -> bool:

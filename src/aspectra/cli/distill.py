@@ -52,6 +52,7 @@ def command(
     config = StudentConfig(**settings)
     with show.stages(STAGE_LABELS, quiet) as progress:
         from aspectra.student.distill import distill
+        from aspectra.topicmap.notes import note_on_unused
 
         card = distill(run, config, labels, dev, progress).card
     for line in describe(card):
@@ -60,8 +61,12 @@ def command(
         show.note(card.labels_text(), quiet and card.choice != "run")
     for line in card.notes:
         show.note(f"Note: {line}")
+    if unused := note_on_unused(run):
+        show.note(f"Note: {unused}")
+    better = rundir.has_fast(run) and card.encoder_fingerprint
+    slow = "\nSlower, and up to 3 F1 better: the same with --model encoder" if better else ""
     show.note(
-        f"The model card is {run / rundir.STUDENT / rundir.CARD}.\nNext: {show.label_command(run)}",
+        f"The model card is {run / rundir.STUDENT / rundir.CARD}.\nNext: {show.label_command(run)}{slow}",
         quiet,
     )
 

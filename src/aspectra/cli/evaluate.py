@@ -9,6 +9,7 @@ import typer
 
 from aspectra.cli import show
 from aspectra.config import NOT_REVIEW
+from aspectra.errors import quantity
 
 if TYPE_CHECKING:
     from aspectra.scores import Gold, Scores, SetScores
@@ -36,8 +37,8 @@ def command(
     F1 per aspect, micro, macro, weighted and without General, beside always giving the most frequent answer.
     """
     from aspectra.labelling.evaluate import grade_run
+    from aspectra.labelling.unreadable import unreadable_note
     from aspectra.scores import keep_only, read_gold
-    from aspectra.topicmap.gamma import unreadable_note
 
     show.check_model(model)
     wanted = show.names(only)
@@ -45,13 +46,13 @@ def command(
     scored = keep_only(segments, wanted) if wanted else segments
     left_out = len(segments.texts) - len(scored.texts)
     if left_out:
-        show.note(f"Left out {left_out} segments of other aspects.", quiet)
+        show.note(f"Left out {quantity(left_out, 'segment')} of other aspects.", quiet)
     with show.waiting("Labelling", quiet):
         grade = grade_run(run, segments, wanted or None, model)
         scores = grade.scores
     show.note_model(run, model, quiet)
     note_learnt(run, model, scored)
-    for line in unreadable_note(grade.unreadable, scores.n):
+    for line in unreadable_note(grade.unreadable, scores.n, run):
         show.note(line)
     not_reviews = sum(names == {NOT_REVIEW} for names in segments.aspects)
     if not_reviews:
@@ -78,6 +79,8 @@ def note_learnt(run: Path, model: str | None, gold: Gold) -> None:
 
 def print_scores(scores: Scores) -> None:
     from rich.text import Text
+
+    from aspectra.labelling.evaluate import calibration_sentence
 
     console = show.console()
     aspects = show.table(
@@ -109,16 +112,13 @@ def print_scores(scores: Scores) -> None:
         totals.add_row(name, f"{getattr(scores, name):.1%}", "" if majority is None else f"{majority:.1%}")
     console.print(totals)
     print_confusion(scores)
-    console.print(f"{scores.n} segments; the majority answer is {scores.majority_aspect}.")
+    console.print(f"{quantity(scores.n, 'segment')}; the majority answer is {scores.majority_aspect}.")
     if scores.several:
         console.print(SEVERAL)
     if scores.sets:
         print_sets(scores.sets)
     if scores.calibration_error is not None:
-        console.print(
-            f"Calibration: probabilities are {scores.calibration_error:.1%} from how often they are right "
-            "(ECE)."
-        )
+        console.print(calibration_sentence(scores), soft_wrap=True)
 
 
 def print_confusion(scores: Scores) -> None:

@@ -12,7 +12,7 @@ from aspectra import rundir
 from aspectra.cli import show
 from aspectra.cli.settings import with_settings
 from aspectra.config import FitConfig
-from aspectra.errors import typed
+from aspectra.errors import quantity, typed
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -74,7 +74,7 @@ def summary(detector: AspectDetector, run: Path) -> Iterator[str]:
         yield f"Learnt from a random sample of the {corpus.seen:,} segments; raise --max-segments for more."
     yield from detector.fitted_.felt().notes()
     if len(junk) > foreign:
-        yield f"{len(junk) - foreign:,} segments of pasted code or markup left out."
+        yield f"{quantity(len(junk) - foreign, 'segment')} of pasted code or markup left out."
     yield from note_on_collapse(topics)
     yield (
         f"{corpus.segments['review'].n_unique():,} reviews, {len(corpus.segments):,} segments"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aspectra.cli import show
-from aspectra.errors import InputError, typed
+from aspectra.errors import InputError, quantity, typed
 
 if TYPE_CHECKING:
     from aspectra.labelling.files import Plan
@@ -147,7 +147,8 @@ def label_file(
     with show.waiting("Loading", quiet):
         from aspectra.labelling.files import SegmentCounts, label_first, label_source
         from aspectra.labelling.labeller import load
-        from aspectra.topicmap.gamma import not_review_note, unreadable_note
+        from aspectra.labelling.unreadable import unreadable_note
+        from aspectra.topicmap.gamma import not_review_note
 
         labeller = load(run, model)
     show.note_model(run, model, quiet)
@@ -161,11 +162,11 @@ def label_file(
     with show.counter("Labelling", quiet) as count:
         frames = counts.of(label_source(labeller, source, count))
         write_frames((choose_columns(frame, chosen) for frame in frames), output, raw_cells)
-    for line in (*source.skipped.summary(), *unreadable_note(counts.unreadable, counts.segments)):
+    for line in (*source.skipped.summary(), *unreadable_note(counts.unreadable, counts.segments, run)):
         show.note(line)  # also with --quiet: rows are missing from the result, or mean nothing
     for line in (*source.repeats.summary(source.skip_duplicates), *not_review_note(counts.not_reviews)):
         show.note(line, quiet)
-    show.note(f"Wrote {counts.segments:,} segments to {output}.", quiet)
+    show.note(f"Wrote {quantity(counts.segments, 'segment')} to {output}.", quiet)
     if run.suffix != ".onnx" and output.suffix != ".xlsx" and not columns:
         show.note(f"Next: aspectra report {typed(run)} {typed(output)} -o report.html", quiet)
 
@@ -174,12 +175,23 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
     """Label each file into one of its own, if it has none yet."""
     from aspectra.labelling.files import SegmentCounts, label_here
     from aspectra.labelling.ray import label_with_ray
-    from aspectra.topicmap.gamma import not_review_note, unreadable_note
+    from aspectra.labelling.unreadable import unreadable_note
+    from aspectra.topicmap.gamma import not_review_note
 
     missing = plan.missing(places)
+    changed = plan.changed(places, missing)
     show.note_model(plan.run, plan.model, quiet)
-    if len(missing) < len(places):
-        show.note(f"{len(places) - len(missing):,} of {len(places):,} files are labelled already.", quiet)
+    if len(missing) + len(changed) < len(places):
+        there = len(places) - len(missing) - len(changed)
+        are = "is" if there == 1 else "are"
+        show.note(f"{there:,} of {quantity(len(places), 'file')} {are} labelled already.", quiet)
+    if changed:
+        have, are = ("has", "is") if len(changed) == 1 else ("have", "are")
+        show.note(
+            f"{quantity(len(changed), 'file')} {have} changed since labelling and {are} labelled again.",
+            quiet,
+        )
+    missing += changed
     counts, problems, skipped = SegmentCounts(), [], []
     notes: dict[str, None] = {}
     with show.counter("Labelling", quiet) as count:
@@ -189,16 +201,19 @@ def label_folder(plan: Plan, places: list[str], engine: str, address: str | None
             else label_here(plan, missing, count)
         )
         for result in results:
+            if result.place in changed and not result.problem:
+                plan.finish(result.place, changed[result.place])
             counts.add(result.counts)
             notes |= dict.fromkeys(result.notes)
             problems += [result.problem] if result.problem else []
             skipped += result.skipped
-    for line in (*skipped, *unreadable_note(counts.unreadable, counts.segments)):
+    for line in (*skipped, *unreadable_note(counts.unreadable, counts.segments, plan.run)):
         show.note(line)  # also with --quiet: rows are missing from the result, or mean nothing
     for line in (*(f"Note: {line}" for line in notes), *not_review_note(counts.not_reviews)):
         show.note(line, quiet)
     show.note(
-        f"Wrote {counts.segments:,} segments of {len(missing) - len(problems):,} files to {plan.output}.",
+        f"Wrote {quantity(counts.segments, 'segment')} of "
+        f"{quantity(len(missing) - len(problems), 'file')} to {plan.output}.",
         quiet,
     )
     if problems:

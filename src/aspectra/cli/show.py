@@ -115,12 +115,15 @@ def check_model(model: str | None) -> None:
 def note_model(run: Path, model: str | None, quiet: bool = False) -> None:
     """Print which model of a run answers, and why, if it was not asked for by name."""
     from aspectra.labelling.labeller import MODELS, choose_model
+    from aspectra.topicmap.notes import note_on_unused
 
     if run.suffix == ".onnx":
         return
     chosen, why = choose_model(run, model)
     if why:
         note(f"Model: {MODELS[chosen]}; {why}", quiet)
+    if unused := note_on_unused(run):  # also with --quiet: the answers are not those that were wished for
+        note(f"Note: {unused}")
     if not (run / rundir.SENTIMENT).exists():  # also with --quiet: the answers are others
         note(f"{run / rundir.SENTIMENT} is missing: sentiment comes from a lexicon alone. Repeat the fit.")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aspectra.cli import show
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import typed
+from aspectra.errors import quantity, typed
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -26,20 +26,30 @@ def show_saved(
     quiet: bool,
     why: bool = False,
 ) -> None:
-    """Print the map in use, notes on its aspects and what to do next."""
+    """Print the map in use, notes on its aspects and what to do next.
+
+    Topics of too few reviews are left out, unless a person has mapped some or asks why.
+    """
     from aspectra import rundir
+    from aspectra.topics import note_on_collapse
 
     found = detector.__dict__.get("suggested_")
-    if not quiet:
+    few = note_on_collapse(detector.topics_.items)
+    telling = why or not few or any(choice.by_person for choice in topic_map.choices)
+    if not quiet and telling:
         flags = {one.topic: one.flag for one in found.suggestions} if found else {}
         print_map(topic_map, detector, flags, why)
+    if not quiet and (found or telling):
         print_shares(topic_map, detector, found)
-    for note in found.notes if found else ():
+    elif not quiet:
+        show.console().print(f"Aspects: {', '.join(topic_map.aspects)}", soft_wrap=True, markup=False)
+    for note in found.notes if found else few:
         show.note(f"Note: {note}")
     by_names = not any(choice.labelled for choice in topic_map.choices)
     if by_names and topic_map.accepted("") != topic_map:
+        check = "These are suggestions. Check the unsure ones on the page"
         show.note(
-            f"These are suggestions. Check the unsure ones on the page: aspectra map {typed(run)} --page\n"
+            f"{'Label segments on the page' if few else check}: aspectra map {typed(run)} --page\n"
             "The student learns from the names, and from what you decide there.",
             quiet,
         )
@@ -52,7 +62,7 @@ def say_next(run: Path, path: Path, quiet: bool) -> None:
     from aspectra.topicmap.topicmap import read_map
 
     labels, _ = labels_of_run(run, read_map(path).aspects)
-    told = f"\nThe student will also learn from {len(labels.texts):,} labels." if labels else ""
+    told = f"\nThe student will also learn from {quantity(len(labels.texts), 'label')}." if labels else ""
     show.note(
         f"The map is {path}.{told}\nNext: aspectra distill {typed(run)}\nThen: {show.label_command(run)}",
         quiet,

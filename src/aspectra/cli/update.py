@@ -12,7 +12,7 @@ import typer
 from aspectra import rundir
 from aspectra.cli import show
 from aspectra.config import FitConfig
-from aspectra.errors import typed
+from aspectra.errors import quantity, typed
 from aspectra.rundir import RunDir
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def told(found: Update) -> Iterator[str]:
             f"New words: {counted(found.words)}." if found.words else "Nothing is new; the run is unchanged."
         )
         return
-    yield f"{found.reviews:,} reviews, {found.segments:,} segments added." + (
+    yield f"{quantity(found.reviews, 'review')}, {quantity(found.segments, 'segment')} added." + (
         f" {seen}" if found.left_out else ""
     )
     yield f"New words: {counted(found.words)}." if found.words else "No new words."

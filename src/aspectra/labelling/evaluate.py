@@ -13,20 +13,21 @@ import polars as pl
 
 from aspectra.arguments import as_names, wrong_kind
 from aspectra.config import NOT_REVIEW
-from aspectra.errors import InputError
+from aspectra.errors import InputError, typed
 from aspectra.labelling.labeller import load
+from aspectra.labelling.unreadable import count_unreadable
 from aspectra.scores import (
     Coverage,
     Gold,
     Scores,
     coverage_curve,
+    gold_matrix,
     keep_only,
     read_gold,
     score,
     score_sets,
     without_not_reviews,
 )
-from aspectra.topicmap.gamma import count_unreadable
 
 
 class SegmentLabeller(Protocol):
@@ -82,6 +83,31 @@ def grade_run(
     return grade(labeller, keep_only(gold, only) if only else gold, only)
 
 
+def calibration_sentence(scores: Scores) -> str:
+    """Say whether probabilities are too high or too low on average; "" if they are unknown."""
+    if scores.calibration_error is None or scores.mean_probability is None:
+        return ""
+    mean, right = round(100 * scores.mean_probability), round(100 * scores.accuracy)
+    points = "point" if abs(mean - right) == 1 else "points"
+    how = (
+        f"{abs(mean - right)} {points} too {'high' if mean > right else 'low'}" if mean != right else "right"
+    )
+    error = f"(ECE {scores.calibration_error:.2f})"
+    return f"Probabilities are {how} on average: their mean is {mean} %, and {right} % are right {error}."
+
+
+def check_gold(gold: Gold, aspects: Sequence[str]) -> None:
+    """Refuse gold aspects that cannot be answered; say how the segments of the others can be scored."""
+    shared = [name for name in aspects if any(name in names for names in gold.aspects)]
+    try:
+        gold_matrix(gold.aspects, aspects)
+    except InputError as error:
+        if not shared or set().union(*gold.aspects) <= set(aspects):
+            raise
+        others = f"To score only segments of the others: --only {typed(','.join(shared))}"
+        raise InputError(f"{error} {others}") from None
+
+
 def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = None) -> Grade:
     """Label gold segments and score the answers, which are restricted to `only` if given.
 
@@ -91,6 +117,7 @@ def grade(labeller: SegmentLabeller, gold: Gold, only: tuple[str, ...] | None = 
     gold = without_not_reviews(gold)
     if gold.texts and all(names == {NOT_REVIEW} for names in gold.aspects):
         raise InputError(f"Every gold segment is {NOT_REVIEW!r}: none has an aspect to score.")
+    check_gold(gold, aspects)
     frame = labeller.label_segments(gold.texts, aspects)
     answers = frame["aspect"].to_list()
     right = [answer in names for answer, names in zip(answers, gold.aspects, strict=True)]

@@ -1,9 +1,9 @@
 """Labelling files: a source's reviews → labelled rows in order; or many files → one Parquet file each.
 
-Of many files, only those without an output are labelled, and an output is complete or not there. `review`
-is numbered within each input, so files can be labelled alone, in any order, on any machine.
-`_labelling.json` beside the outputs tells which model and columns made them: outputs of another model are
-refused, not mixed in.
+Of many files, only those without an output are labelled, and those that have changed since. An output is
+complete or not there. `review` is numbered within each input, so files can be labelled alone, on any machine.
+`_labelling.json` beside the outputs tells of which inputs, by which model and with which columns they are:
+outputs of another model are refused, not mixed in.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from aspectra.config import NOT_REVIEW
 from aspectra.errors import InputError, MapError, RunError, typed
 from aspectra.labelling.labeller import Labeller, choose_model, load
 from aspectra.labelling.onnx import beside
-from aspectra.labelling.places import list_names, local_copy, whole_file
+from aspectra.labelling.places import list_names, local_copy, version_of, whole_file
+from aspectra.labelling.unreadable import count_unreadable
 from aspectra.progress import Count, count_part, uncounted
 from aspectra.rundir import checksum, fingerprint
 from aspectra.text.columns import carry, choose_columns
 from aspectra.text.read import Source, find_text_column
 from aspectra.text.write import write_parquet
-from aspectra.topicmap.gamma import count_unreadable
 from aspectra.topicmap.topicmap import read_map
+
+INPUTS = "inputs"
+"""In `_labelling.json`: what each input looked like when it was labelled."""
 
 
 def label_source(
@@ -132,9 +135,11 @@ class Plan:
     def load(self, threads: int = 0) -> Labeller:
         return load(self.run, self.model, threads)
 
+    def output_name(self, place: str) -> str:
+        return f"{place.rpartition('/')[2].removesuffix('.parquet')}.parquet"
+
     def output_of(self, place: str) -> str:
-        name = place.rpartition("/")[2]
-        return f"{self.output}/{name.removesuffix('.parquet')}.parquet"
+        return f"{self.output}/{self.output_name(place)}"
 
     def missing(self, places: Iterable[str]) -> list[str]:
         """Return the inputs without an output; refuse another plan's outputs, and inputs that share one."""
@@ -151,7 +156,38 @@ class Plan:
         there = list_names(self.output)
         outputs = any(name.endswith(".parquet") for name in there)  # without any, nothing can be mixed in
         self._check_about(outputs and rundir.LABELLING in there)
-        return [place for output, place in owner.items() if output.rpartition("/")[2] not in there]
+        return [place for place in owner.values() if self.output_name(place) not in there]
+
+    def changed(self, places: Iterable[str], missing: Iterable[str]) -> dict[str, str]:
+        """Return the inputs that have changed since they were labelled, and keep what all look like now.
+
+        Those of `missing` have no output yet. One that has changed stays so until `finish` is told of it.
+        """
+        about, new = self._read_about(), set(missing)
+        known = inputs_of(about)
+        now = {place: version_of(place) for place in places}
+        changed = {
+            place: version
+            for place, version in now.items()
+            if place not in new and known.get(self.output_name(place), version) != version
+        }
+        seen = {self.output_name(place): "" if place in changed else now[place] for place in now}
+        self._write_about({**about, INPUTS: {**known, **seen}})
+        return changed
+
+    def finish(self, place: str, version: str) -> None:
+        """Keep what an input that had changed looked like before it was labelled again."""
+        about = self._read_about()
+        known = {**inputs_of(about), self.output_name(place): version}
+        self._write_about({**about, INPUTS: known})
+
+    def _read_about(self) -> dict[str, Any]:
+        with local_copy(f"{self.output}/{rundir.LABELLING}") as path:
+            return read_about(path)
+
+    def _write_about(self, about: dict[str, Any]) -> None:
+        with whole_file(f"{self.output}/{rundir.LABELLING}") as path:
+            path.write_text(json.dumps(about) + "\n", encoding="utf-8")
 
     def _check_about(self, there: bool) -> None:
         about = {
@@ -160,13 +196,10 @@ class Plan:
             "id_column": self.id_column,
             **({"columns": list(self.columns)} if self.columns else {}),
         }
-        place = f"{self.output}/{rundir.LABELLING}"
         if not there:
-            with whole_file(place) as path:
-                path.write_text(json.dumps(about) + "\n", encoding="utf-8")
+            self._write_about(about)
             return
-        with local_copy(place) as path:
-            before = read_about(path)
+        before = {name: value for name, value in self._read_about().items() if name != INPUTS}
         changed = [name for name in {**about, **before} if before.get(name) != about.get(name)]
         if changed:
             raise InputError(
@@ -188,6 +221,11 @@ class Plan:
                 return FileResult(place, counts, skipped, notes=notes)
         except (InputError, RunError) as error:
             return FileResult(place, problem=str(error))
+
+
+def inputs_of(about: dict[str, Any]) -> dict[str, str]:
+    found = about.get(INPUTS)
+    return found if isinstance(found, dict) else {}
 
 
 def read_about(path: Path) -> dict[str, Any]:

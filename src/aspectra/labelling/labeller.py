@@ -374,10 +374,9 @@ def choose_model(run: Path, model: str | None = None) -> tuple[str, str]:
     again = f"Make one: aspectra distill {typed(run)}"
     if not rundir.has_student(run):
         return "teacher", f"the run has no student. {again}"
-    card = rundir.read_json(run / rundir.STUDENT / rundir.CONFIG)
     if rundir.has_fast(run):
-        more = " --model encoder: slow, up to 3 F1 better." if card.get("encoder_fingerprint") else ""
-        return "fast", f"the run has one.{more}"
+        return "fast", "the run has one."
+    card = rundir.read_json(run / rundir.STUDENT / rundir.CONFIG)
     settings = card.get("config")
     if isinstance(settings, dict) and settings.get("head") != "linear":
         return "encoder", "an attention head has no fast form."

@@ -78,6 +78,15 @@ def list_names(folder: str) -> set[str]:
     )
 
 
+def version_of(place: str) -> str:
+    """Return what changes when a file is written again: its size and time, or what the store says of it."""
+    if is_url(place):
+        system, path = file_system(place)
+        return str(system.checksum(path))
+    found = Path(place).stat()
+    return f"{found.st_size} {found.st_mtime_ns}"
+
+
 @contextlib.contextmanager
 def local_copy(place: str) -> Iterator[Path]:
     """Give a local path with the file's content and name."""

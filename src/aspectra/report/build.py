@@ -30,6 +30,7 @@ from aspectra.report.wording import headlines
 from aspectra.report.workbook import write_workbook
 from aspectra.rundir import has_student, refuse_own_file
 from aspectra.text.tokens import stop_words
+from aspectra.topics import has_collapsed
 
 if TYPE_CHECKING:
     from aspectra.detector import AspectDetector
@@ -39,6 +40,7 @@ LARGE = 0.01
 EVERYTHING = 1 / 3
 """One with a larger share speaks of everything: few reviews often have such a topic."""
 MOST_EMERGING = 8
+FEW_TOPICS = "The run was fitted on too few reviews for topics, so the report shows none."
 READ_FOR_PRODUCTS = 20_000
 """Segments."""
 
@@ -141,7 +143,15 @@ def build_content(
     progress("count", 1)
     progress("evidence", 0)
     doubts = other.warnings if other else ()
-    notes = (*doubts, *labels.notes, *([origin.note] if origin.note else []), *quality.notes, *counts.notes())
+    few = (FEW_TOPICS,) * has_collapsed(detector.topics_.items)
+    notes = (
+        *doubts,
+        *labels.notes,
+        *few,
+        *([origin.note] if origin.note else []),
+        *quality.notes,
+        *counts.notes(),
+    )
     said = [one for one in aspects_of_run(run) if one != Aspect(one.name)]
     content = Content(
         title=title or "What the reviews say", source=path.name, columns=labels.columns,
@@ -176,7 +186,9 @@ def find_facts(labels: Labels) -> Facts:
 
 
 def sub_aspects(labels: Labels, detector: AspectDetector) -> tuple[SubAspect, ...]:
-    """Return the mapped topics, the largest first."""
+    """Return the mapped topics, the largest first; none if one topic has most segments."""
+    if has_collapsed(detector.topics_.items):
+        return ()
     led = labels.frame.group_by("aspect", "topic").len().drop_nulls()
     share = {(aspect, topic): n / len(labels.frame) for aspect, topic, n in led.iter_rows()}
     found = [
@@ -207,8 +219,10 @@ def emerging(labels: Labels, detector: AspectDetector, counts: Counts) -> tuple[
 
     They must be more coherent than the lowest quarter of the topics that are mapped to a specific aspect. A
     topic whose first keyword is what the reviews call the product is left out, and so is one that speaks of
-    everything.
+    everything. If one topic has most segments, there are none.
     """
+    if has_collapsed(detector.topics_.items):
+        return ()
     pairs = list(zip(detector.topics_.items, detector.topic_map_.choices, strict=True))
     mapped = [item.coherence for item, choice in pairs if choice.aspect not in (None, GENERAL, NOT_REVIEW)]
     least = float(np.quantile(mapped, 0.25)) if mapped else 0.0

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from aspectra.config import GENERAL
+from aspectra.errors import quantity
 from aspectra.report.compare import Comparison, Difference, find_changes, find_contrasts
 from aspectra.report.dates import period_name, period_start
 from aspectra.report.evidence import Segment
@@ -166,8 +167,9 @@ class Counts:
         reviews = self.aspects.merge(0).reviews[: len(self.periods), 0]
         hidden = int(reviews[reviews < MIN_REVIEWS].sum())
         unit = f"{self.labels.unit}s with fewer than {MIN_REVIEWS} reviews"
+        are = "is" if hidden == 1 else "are"
         return (
-            [f"{hidden:,} reviews are from {unit}; these {self.labels.unit}s are not drawn."]
+            [f"{quantity(hidden, 'review')} {are} from {unit}; these {self.labels.unit}s are not drawn."]
             if hidden
             else []
         )

@@ -15,11 +15,12 @@ DATE_SAMPLE = 5_000
 EARLIEST, LATEST = date(1970, 1, 1), date(2099, 12, 31)
 """Days outside are misread or mistyped: the year 24, or 2202."""
 CLEAR_FORMATS = (
-    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m %d, %Y", "%B %d, %Y", "%b %d, %Y",
+    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%m %d, %Y", "%B %d, %Y", "%b %d, %Y",
     "%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y", "%d %B, %Y", "%d-%b-%Y", "%d-%b-%y", "%Y%m%d",
 )  # fmt: skip
 SLASHED = ("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y")
-"""3/4/2024 may be in March or April: one of these is used for a whole column."""
+"""3/4/2024 and 3-4-2024 may be in March or April: one of these is used for a whole column."""
+DASHED = r"^(\d{1,2})-(\d{1,2})-(\d{4})$"
 WEEKDAY = r"(?i)^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+"
 BEFORE = r"(?i)^.*\bon\s+"
 """What shops write before a day: "Reviewed in the United States on June 14, 2024"."""
@@ -55,6 +56,7 @@ def date_readers(name: str) -> tuple[list[pl.Expr], list[pl.Expr]]:
         pl.from_epoch(seconds, time_unit="s").dt.date(),
         (pl.lit(EXCEL).cast(pl.Int32) + serial).cast(pl.Date),
     ]
+    day = day.str.replace(DASHED, "$1/$2/$3")
     slashed = [day.str.to_date(form, strict=False) for form in SLASHED]
     return [within_reason(one) for one in clear], [within_reason(one) for one in slashed]
 

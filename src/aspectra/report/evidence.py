@@ -28,8 +28,8 @@ LEAST_SURE = 0.5
 """The worst and the best are chosen among segments whose aspect is at least so probable."""
 SHOWN, SHOWN_OF_MANY, MANY = 10, 4, 30
 """Segments per aspect and kind: SHOWN, or SHOWN_OF_MANY if there are more than MANY aspects."""
-READABLE = (4, 30)
-"""Shown segments have at least and at most so many known words."""
+READABLE = (5, 50)
+"""Shown segments have at least and at most so many written words: a run of few reviews knows few of them."""
 LONGEST = 500
 """So many characters of a segment are shown."""
 
@@ -47,10 +47,14 @@ class Segment:
     group: str | None
 
 
+def is_readable() -> pl.Expr:
+    """Tell which segments of a label file's frame are neither too short to say something nor too long."""
+    return pl.col("words").is_between(*READABLE)
+
+
 def candidates(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Return one row per aspect, with the row numbers of its segments of one kind, best first."""
-    known = pl.col("known_words")
-    readable = frame.lazy().filter(known.is_between(*READABLE))
+    readable = frame.lazy().filter(is_readable())
     row = pl.col("row")
     order = {
         "typical": (pl.col("probability"), True),
@@ -124,9 +128,7 @@ def topic_segments(
     from aspectra.attention import attended
     from aspectra.topics import varied
 
-    readable = labels.frame.lazy().filter(
-        pl.col("known_words").is_between(*READABLE), pl.col("topic").is_in(list(topics))
-    )
+    readable = labels.frame.lazy().filter(is_readable(), pl.col("topic").is_in(list(topics)))
     lists = dict(
         readable.group_by("topic")
         .agg(pl.col("row").bottom_k_by(pl.col("row").hash(0), 3 * CANDIDATES))

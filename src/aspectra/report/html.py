@@ -101,6 +101,8 @@ def facts(content: Content) -> str:
         "with known words": percent(known.known),
         "mean confidence": percent(known.confidence),
     }
+    if content.quality.grade:  # a mean probability says little if nobody knows how many are right
+        values["right, by gold"] = percent(content.quality.grade.scores.accuracy)
     if known.rating is not None:
         values[f"mean {content.columns.rating}"] = f"{known.rating:.2f}"
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in values.items())

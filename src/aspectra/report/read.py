@@ -17,6 +17,7 @@ from aspectra.report.dates import choose_unit, day_of, period_number
 from aspectra.report.scan import BLANK, FELT, IS_REVIEW, OWN, check_rows, scan, unreadable_file
 from aspectra.sentiment.rated import AGAINST, LEAST_TO_COMPARE
 from aspectra.text.ratings import RATING_NAMES, read_ratings
+from aspectra.text.tokens import TOKEN
 from aspectra.text.write import LISTS
 from aspectra.topicmap.gamma import PREFIX, not_review_note
 
@@ -47,8 +48,8 @@ class Labels:
 
     `warnings` are those of the notes that tell of wrong numbers.
 
-    The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, feeling
-    (−1, 0 or 1), score (−1 to 1), day, period, rating, group (its place in `groups`).
+    The columns of `frame`: row, review, segment, aspect, topic, probability, margin, known_words, words (as
+    written), feeling (−1, 0 or 1), score (−1 to 1), day, period, rating, group (its place in `groups`).
     """
 
     path: Path
@@ -112,8 +113,9 @@ def gaps_note(path: Path, rows: pl.LazyFrame) -> tuple[str, ...]:
     """Say so if segments are missing: those of a review are numbered from 0 without a gap."""
     reviews = rows.group_by("review").agg(gap=pl.col("segment").max() + 1 != pl.col("segment").n_unique())
     lost, total = reviews.select(pl.col("gap").sum(), pl.len()).collect(engine="streaming").row(0)
+    lack = "lacks some of its" if lost == 1 else "lack some of their"
     note = (
-        f"{lost:,} of {total:,} reviews in {path.name} lack some of their segments: it seems to be filtered, "
+        f"{lost:,} of {total:,} reviews in {path.name} {lack} segments: it seems to be filtered, "
         "so shares and changes are of what is left, not of the reviews. Give the whole label file."
     )
     return (note,) if lost else ()
@@ -196,6 +198,7 @@ def compact(rows: pl.LazyFrame, aspects: tuple[str, ...], columns: ColumnNames, 
         score = pl.col("sentiment_score")
     return rows.select(
         "row", "review", "segment", "topic", "probability", "margin", "known_words",
+        words=pl.col("text").str.count_matches(TOKEN),
         feeling=feeling, score=score, aspect=pl.col("aspect").cast(pl.Enum(aspects), strict=False),
         day=day, rating=rating, group=group,
     ).collect(engine="streaming")  # fmt: skip
@@ -230,7 +233,8 @@ def unreadable(labels: Labels, values: str, what: str, column: str | None) -> tu
     """Say how many reviews have no readable value in a column."""
     lost = labels.frame.filter(pl.col(values).is_null())["review"].n_unique() if column else 0
     total = labels.frame["review"].n_unique()
-    note = f"{lost:,} of {total:,} reviews have no readable {what} in column {column!r}."
+    have = "has" if lost == 1 else "have"
+    note = f"{lost:,} of {total:,} reviews {have} no readable {what} in column {column!r}."
     return (note,) if 0 < lost < total else ()
 
 
@@ -260,8 +264,15 @@ def with_ratings(labels: Labels, required: bool) -> Labels:
         frame = frame.with_columns(rating=pl.lit(None, pl.Float32))
         columns = replace(labels.columns, rating=None)
         return replace(labels, frame=frame, columns=columns, notes=(*labels.notes, note))
-    labels = replace(labels, frame=frame, rating_unit=found.unit)
-    return replace(labels, notes=labels.notes + unreadable(labels, "rating", "rating", column))
+    outside = frame.filter(found.left_out)["review"].n_unique()
+    lost = unreadable(replace(labels, frame=frame.filter(~found.left_out)), "rating", "rating", column)
+    notes = (*labels.notes, *outside_note(outside, column, scale), *lost)
+    return replace(labels, frame=frame, rating_unit=found.unit, notes=notes)
+
+
+def outside_note(count: int, column: str, scale: str) -> tuple[str, ...]:
+    are = "rating is" if count == 1 else "ratings are"
+    return (f"Column {column!r}: {count:,} {are} outside of {scale} and left out.",) if count else ()
 
 
 def is_turned_round(frame: pl.DataFrame) -> bool:

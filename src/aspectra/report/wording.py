@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 
 from aspectra.config import GENERAL, UNMAPPED
+from aspectra.labelling.evaluate import calibration_sentence
 from aspectra.report.compare import Comparison, Difference
 from aspectra.report.content import Content, EmergingTopic, Facts, Share
 from aspectra.report.quality import Author, Quality
@@ -251,6 +252,7 @@ def quality_lines(quality: Quality) -> list[str]:
             f"get {percent(scores.majority_f1_micro, 1)} and {percent(scores.majority_f1_macro, 1)}."
         )
         lines += [f"{ONE_OF_GOLD} {sets_sentence(scores)}".strip()] if scores.several else []
+        lines += [calibration_sentence(scores)] if scores.mean_probability is not None else []
     else:
         lines.append("No gold segments were given. With --gold the report says how many labels are right.")
     if quality.estimate:

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 from aspectra import __version__, disk, rundir
 from aspectra.aspects.aspects import aspects_of_run, described, fingerprint
 from aspectra.config import StudentConfig
-from aspectra.errors import ConfigError, MapError, RunError, StaleError, VersionError, typed
+from aspectra.errors import ConfigError, MapError, RunError, StaleError, VersionError, quantity, typed
 from aspectra.fitting import Fitted
 from aspectra.topicmap.calibrate import SEVERAL_FROM
 from aspectra.topicmap.topicmap import TopicMap
@@ -184,11 +184,17 @@ class Card:
                 "No labelled segments were given; the scores are unknown. "
                 "Measure them: aspectra evaluate RUN gold.jsonl"
             )
-        told = f"{self.n_labels:,} labelled segments were given. {USED[self.choice]}"
+        were = "was" if self.n_labels == 1 else "were"
+        given = f"{quantity(self.n_labels, 'labelled segment')} {were} given."
+        told = f"{given} {USED[self.choice]}"
         if not self.estimate:
             return f"{told} They are too few to estimate its F1."
-        without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
         few = f" Fewer than {FEW_LABELS} say little." if self.n_labels < FEW_LABELS else ""
+        if written(self.estimate) == written(self.without_labels):
+            same = "They changed nothing that can be measured: cross-validated on them, the student has"
+            same = f"{same} {written(self.estimate)} with and without them.{few}"
+            return f"{given} {same} {USED[self.choice]}"
+        without = f" (without them: {written(self.without_labels)})" if self.without_labels else ""
         return (
             f"{told} Cross-validated on these labels: {written(self.estimate)}{without}. "
             f"Expect this on new segments only if the labelled ones were drawn at random.{few}"

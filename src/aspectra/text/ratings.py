@@ -27,11 +27,23 @@ SCALES = (
 )  # fmt: skip
 MOST = 0.99
 """Of the ratings so many decide on the scale, if a wrong one would make it more than twice as long."""
-STAR_WORDS = r"(?:stars?|sterne?n?|étoiles?|points?|pts)"
+FEW_OUTSIDE = 0.005
+"""A narrower usual scale is taken if fewer of the numbers are outside: a 10 among 1 to 5 is mistyped."""
+ONE_OF = 10
+"""Of so many ratings on a told scale, one may be outside."""
+STAR_WORDS = r"(?:stars?|sterne?n?|étoiles?|points?|pts|[★⭐🌟]\x{FE0F}?)"
+DECIMALS = r"\d+(?:\.\d+|,\d{1,2}|,\d{4,})?"
+"""A number; 1,000 is a thousand in one country and one in another."""
 NUMBER = (
-    rf"^(?:rated|rating|score)?:?\s*([-−+]?\d+(?:[.,]\d+)?)(\s*½|\s+1/2)?\s*{STAR_WORDS}?"
-    rf"\s*(?:(?:/|out of|von|sur|de|of)\s*(\d+)|(%))?\s*{STAR_WORDS}?\.?(?:\s*[-–:(]\s*\p{{L}}.*)?$"
+    rf"^(?:rated|rating|score)?:?\s*([-−+]?{DECIMALS})(\s*½|\s+1/2)?\s*{STAR_WORDS}?"
+    rf"\s*(?:(?:/|out of|von|sur|de|of)\s*({DECIMALS})|(%))?\s*{STAR_WORDS}?[.!]*"
+    r"(?:\s*[-–:(]\s*\p{L}.*|\s*\(.*\))?$"
 )
+WRITTEN = {
+    **{chr(ord("０") + digit): str(digit) for digit in range(10)}, "．": ".", "／": "/", "％": "%",
+}  # fmt: skip
+"""Full-width digits and signs."""
+IN_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 STARS = r"^[★⭐🌟½⯨⯪☆✩\s\x{FE0F}]*[★⭐🌟☆✩][★⭐🌟½⯨⯪☆✩\s\x{FE0F}]*$"
 FULL_STAR, HALF_STAR = "[★⭐🌟]", "[½⯨⯪]"
 GRADE = r"^([a-f])([-−+]?)$"
@@ -57,11 +69,15 @@ VERDICTS = {
 
 @dataclass(frozen=True)
 class Ratings:
-    """Numbers, null where none could be read, and the scale that they are on."""
+    """Numbers, null where none could be read, and the scale that they are on.
+
+    `left_out` are booleans: where a number could be read that is outside of the scale.
+    """
 
     values: pl.Series  # Float64
     low: float
     high: float
+    left_out: pl.Series
 
     @property
     def usual(self) -> bool:
@@ -105,12 +121,12 @@ def read_ratings(column: pl.Series) -> Ratings:
         values, whole, bottom = read_texts(column.cast(pl.String))
     values = pl.select(pl.when(values.is_finite()).then(values).alias("rating"))["rating"]
     low, high = find_scale(values)
-    if whole is not None and (not values.count() or values.max() <= whole):  # type: ignore[operator]
-        there = values.drop_nulls().to_numpy()
+    there = values.drop_nulls().to_numpy()
+    if whole is not None and (there > whole).sum() <= max(len(there) >= ONE_OF, (1 - MOST) * len(there)):
         least = 0.0 if whole > 10 or (len(there) and there.min() < 1) else 1.0
         low, high = least if bottom is None else bottom, whole
     kept = pl.select(pl.when(values.is_between(low, high)).then(values).alias("rating"))["rating"]
-    return Ratings(kept, low, high)
+    return Ratings(kept, low, high, values.is_not_null() & kept.is_null())
 
 
 def read_texts(column: pl.Series) -> tuple[pl.Series, float | None, float | None]:
@@ -145,11 +161,14 @@ def read_texts(column: pl.Series) -> tuple[pl.Series, float | None, float | None
 
 def read_numbers(text: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return what numbers and drawn stars say, and out of how many where they tell it."""
-    parts = text.str.extract_groups(NUMBER).struct.unnest()
+    plain = text.str.replace_many(WRITTEN)
+    for digit, word in enumerate(IN_WORDS):
+        plain = plain.str.replace(rf"^{word}\b", str(digit))
+    parts = plain.str.extract_groups(NUMBER).struct.unnest()
     number = parts["1"].str.replace(",", ".", literal=True).str.replace("−", "-", literal=True)
     number = number.cast(pl.Float64, strict=False) + 0.5 * parts["2"].is_not_null()
     stars = text.str.count_matches(FULL_STAR) + 0.5 * text.str.count_matches(HALF_STAR)
-    whole = parts["3"].cast(pl.Float64, strict=False)
+    whole = parts["3"].str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     frame = pl.DataFrame({"n": number, "w": whole, "p": parts["4"].is_not_null(), "s": stars})
     frame = frame.with_columns(d=text.str.contains(STARS).fill_null(False))
     read = frame.select(
@@ -165,14 +184,23 @@ def read_numbers(text: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def find_scale(values: pl.Series) -> tuple[float, float]:
-    """Return the smallest usual scale that holds all values, or else the least and the greatest of them."""
+    """Return the smallest usual scale that holds all values but very few, or else the least and the greatest.
+
+    Only numbers up to 5 and more tell: of ones and a two, one is the worst.
+    """
     there = np.sort(values.drop_nulls().to_numpy())
     if not len(there):
         return 1.0, 5.0
     low, high = scale_of(float(there[0]), float(there[-1]))
+    for bottom, top in SCALES if high > 1 else ():
+        inside = (there >= bottom) & (there <= top)
+        if top > 1 and top - bottom < high - low and (~inside).sum() < FEW_OUTSIDE * len(there):
+            return bottom, top
     spare = round(len(there) * (1 - MOST) / 2)
-    usual = scale_of(float(there[spare]), float(there[len(there) - 1 - spare]))
-    return usual if usual in SCALES and high - low > 2 * (usual[1] - usual[0]) + 1 else (low, high)
+    least, most = float(there[spare]), float(there[len(there) - 1 - spare])
+    usual = scale_of(least, most)
+    tells = usual in SCALES and (usual[1] > 1 or least < most)
+    return usual if tells and high - low > 2 * (usual[1] - usual[0]) + 1 else (low, high)
 
 
 def scale_of(least: float, most: float) -> tuple[float, float]:

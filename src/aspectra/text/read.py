@@ -66,7 +66,8 @@ MAGIC = {
 """How files of other formats begin, what they are, and what to do."""
 ALL_TEXT = (".csv", ".tsv")
 """In these formats all is text; elsewhere, text that looks like a number was meant as text."""
-
+FOR_NOTHING = ("NaN", "nan", "None", "NULL", "null", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaT")
+"""What programs write into a table's cell that holds nothing."""
 Rows = Iterator[tuple[int, dict[str, Any]]]
 Numbered = tuple[Sequence[int], pl.DataFrame]
 
@@ -139,6 +140,13 @@ class Source:
             )
         blank = ~text.str.contains(NOT_BLANK).fill_null(False)
         self.skipped.rows += [(path.name, numbers[place], "without text") for place in blank.arg_true()]
+        if kind(path) in ALL_TEXT:
+            absent = text.str.strip_chars().is_in(FOR_NOTHING).fill_null(False)
+            self.skipped.rows += [
+                (path.name, numbers[place], f"without text, but {text[place].strip()!r}")
+                for place in absent.arg_true()
+            ]
+            blank |= absent
         return frame.with_columns(text).filter(~blank)
 
     def fingerprint(self) -> list[str]:

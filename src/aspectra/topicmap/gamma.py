@@ -16,8 +16,6 @@ from aspectra.errors import InputError, MapError
 from aspectra.topicmap.topicmap import TopicMap
 
 PREFIX = "p_"
-KNOWN_FROM = 5
-"""On the sample, 1 % of the segments have fewer known words than one in so many; in another language most."""
 
 
 def aspect_probabilities(beta: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,23 +141,6 @@ def not_review_note(count: int) -> tuple[str, ...]:
     """Say how many segments are left out because they are not reviews, if any."""
     are = "segment is not a review and is" if count == 1 else "segments are not reviews and are"
     return (f"{count:,} {are} left out of the shares.",) if count else ()
-
-
-def count_unreadable(texts: pl.Series, known_words: pl.Series) -> int:
-    """Count the segments of whose words fewer than one in KNOWN_FROM is known; stop words never are."""
-    words = texts.str.count_matches(" ", literal=True) + 1  # about: a pattern would be slower
-    return int((KNOWN_FROM * known_words < words).sum())
-
-
-def unreadable_note(unreadable: int, count: int) -> tuple[str, ...]:
-    """Say so if most of `count` segments have hardly a known word, so that their answers say little."""
-    if unreadable <= count / 2:
-        return ()
-    return (
-        f"{unreadable:,} of {count:,} segments ({unreadable / count:.0%}) have no word that the run knows, "
-        "or hardly any, so their aspects say little. They may be in another language, or about another "
-        "product. Label them with a run that was fitted on such reviews.",
-    )
 
 
 def label_beta(

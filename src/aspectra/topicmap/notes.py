@@ -6,12 +6,14 @@ aspects/notes.py has those on the aspects' names and words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from aspectra import rundir
-from aspectra.aspects.aspects import Aspect
+from aspectra.aspects.aspects import Aspect, aspects_of_run
 from aspectra.aspects.names import Learned
 from aspectra.config import GENERAL
-from aspectra.topicmap.topicmap import Suggestion, TopicMap
+from aspectra.errors import InputError, typed
+from aspectra.topicmap.topicmap import Suggestion, TopicMap, read_map
 
 TOPICS_PER_ASPECT = 3
 """With fewer topics than this for each aspect, aspects are hard to tell apart."""
@@ -57,3 +59,23 @@ def notes_on_topics(learned: Learned, suggestions: Sequence[Suggestion]) -> list
     return [
         f"No topic speaks mainly of {names}. Give {it} on the page, or words or examples in {rundir.ASPECTS}."
     ]
+
+
+def note_on_unused(run: Path) -> str:
+    """Say which aspects the run's aspects.toml has that its map has not: nobody answers with them."""
+    path = run / rundir.TOPIC_MAP
+    if not path.exists():
+        return ""
+    try:
+        said = aspects_of_run(run)
+    except InputError:  # what needs the file says so
+        return ""
+    known = {name.casefold() for name in (*read_map(path).aspects, GENERAL)}
+    unused = [one.name for one in said if one.name.casefold() not in known]
+    if not unused:
+        return ""
+    use = f"Use {'it' if len(unused) == 1 else 'them'}: aspectra map {typed(run)} --aspects"
+    return (
+        f"{rundir.ASPECTS} has {', '.join(unused)}, which the map does not have. "
+        f"{use} {typed(run / rundir.ASPECTS)}"
+    )
