@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
-from itertools import product
+from typing import NamedTuple
 
 LEXICON_PACKAGE = "vaderSentiment"
 STRONGER, WEAKER = 0.293, -0.293
@@ -53,7 +54,28 @@ TROUBLES = frozenset((
 """Nouns of complaints: who denies them praises, and the negation may stand further away."""
 POINTING = frozenset(("his", "its", "my", "our", "that", "the", "their", "these", "this", "those", "your"))
 """A trouble behind one of them is there: "they did not fix the problem" denies none."""
+LESSENING = frozenset(("fewer", "less"))
+"""They turn round the next word: "less noisy", "fewer problems"."""
+SUPERLATIVE = frozenset(("so", "such", "these", "this"))
+"""What follows them is not turned round by "never": "never been so happy"."""
+BEGINNING = frozenset(("initially",))
+"""What stands around them is over, as with "at first"."""
+JOINING = frozenset(("and", "because", "plus", "so", "which", "while"))
+"""What is compared with ("than the old one") ends before them."""
 REPEATED = re.compile(r"(\w)\1{2,}")
+
+
+SECTIONS = ("idioms", "turning", "unreal", "past")
+SAYS, TURNS, UNREAL, PAST = range(len(SECTIONS))
+"""What an idiom does: judge in place of its words; turn round what follows, as "far from" does; make praise
+that follows a complaint, as "I wish it were" does; the same with praise before it, as "at first" does."""
+
+
+class Idiom(NamedTuple):
+    """Several words that say something together."""
+
+    value: float
+    kind: int  # SAYS, TURNS, UNREAL or PAST
 
 
 @lru_cache
@@ -75,29 +97,50 @@ def valences(language: str) -> dict[str, float]:
 
 
 @lru_cache
-def idioms(language: str) -> dict[tuple[str, ...], float]:
-    """Return the valences of several words together; the words are `shortened`."""
+def idioms(language: str) -> dict[tuple[str, ...], Idiom]:
+    """Return what several words say together; the words are `shortened`."""
     if language != "en":
         return {}
+    _, sections = own_words()
+    lists = {name: words.split() for name, words in sections["lists"].items()} | {"trouble": sorted(TROUBLES)}
     return {
-        tuple(shortened(word)[0] for word in written.split()): float(value)
-        for value, listed in own_words()[1].items()
+        tuple(shortened(written)[0].split()): Idiom(float(value), kind)
+        for kind, section in enumerate(SECTIONS)
+        for value, listed in sections[section].items()
         for line in listed.strip().splitlines()
-        for one in alternatives(line)
+        for one in alternatives(filled(line, lists))
         for written in (one, one.replace("n't", "nt"), one.replace("n't", " n't"))
     }
 
 
+def filled(line: str, lists: dict[str, list[str]]) -> str:
+    """Return a line with lists in place of their names: "be <better>" is "be (easier|nicer)"."""
+    return re.sub("<([a-z]+)>", lambda found: "(" + "|".join(lists[found[1]]).replace("_", " ") + ")", line)
+
+
 def alternatives(line: str) -> list[str]:
     """Return what a line of idioms stands for: "can't be (beat|beaten)" is two."""
-    parts = [part.split("|") for part in re.split(r"[()]", line)]
-    return [" ".join("".join(words).split()) for words in product(*parts)]
+    return [" ".join(one.split()) for one in choices(iter(re.split("([()|])", line)))]
 
 
-def own_words() -> tuple[dict[str, str], dict[str, str]]:
-    """Read lexicon.toml: words and idioms, by valence."""
+def choices(parts: Iterator[str]) -> list[str]:
+    """Return all that parts stand for, up to the bracket that closes them."""
+    finished, made = list[str](), [""]
+    for part in parts:
+        if part == ")":
+            break
+        if part == "|":
+            finished, made = finished + made, [""]
+        else:
+            more = choices(parts) if part == "(" else [part]
+            made = [before + one for before in made for one in more]
+    return finished + made
+
+
+def own_words() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Read lexicon.toml: words by valence, and the sections of idioms."""
     own = tomllib.loads((resources.files("aspectra.sentiment") / "lexicon.toml").read_text(encoding="utf-8"))
-    return own, own.pop("idioms")
+    return own, {section: own.pop(section) for section in ("lists", *SECTIONS)}
 
 
 def shortened(word: str) -> tuple[str, str]:

@@ -14,12 +14,16 @@ import numpy as np
 import polars as pl
 
 from aspectra.sentiment.lexicon import (
+    BEGINNING,
     CONCEDING,
     ENDING,
     EXCEEDING,
+    JOINING,
+    LESSENING,
     NEGATORS,
     OPPOSING,
     POINTING,
+    SUPERLATIVE,
     TROUBLES,
     boost,
     idioms,
@@ -35,6 +39,8 @@ whether it is "too", and whether it is a complaint after "too", as loud is, and 
 starts with it."""
 CONCEDES, OVER, EXCEEDS, TROUBLE, DEFINITE = (2**bit for bit in range(8, 13))
 """More bits: whether it is of CONCEDING, ENDING, EXCEEDING, TROUBLES or POINTING."""
+LESSENS, BEGINS, SUCH, JOINS, NEVER, THAN, AS = (2**bit for bit in range(13, 20))
+"""Whether it is of LESSENING, BEGINNING, SUPERLATIVE or JOINING, or it is "never", "than" or "as"."""
 GOOD = 1.5
 """From this valence on a word is praise after "too" as well: "too good"."""
 
@@ -45,7 +51,8 @@ class Idioms:
 
     keys: np.ndarray  # uint64, as `together` makes them
     values: np.ndarray
-    pairs: np.ndarray  # keys of their first two words, which rise
+    kinds: np.ndarray  # SAYS, TURNS, UNREAL or PAST
+    begun: np.ndarray  # whether one may start with a pair of words, by the last bits of the pair's key
     lengths: tuple[int, ...]  # that idioms have, the longest first
     first: frozenset[str]
 
@@ -53,26 +60,41 @@ class Idioms:
     def of(cls, language: str) -> Idioms:
         known = idioms(language)
         keys, pairs = (np.array([key_of(words[:most]) for words in known], np.uint64) for most in (None, 2))
-        order = np.argsort(keys)
+        values, kinds = (np.array([one[part] for one in known.values()], np.float32) for part in (0, 1))
+        order, begun = np.argsort(keys), np.zeros(2**PAIR_BITS, bool)
+        begun[last_bits(pairs)] = True
         return cls(
             keys[order],
-            np.array(list(known.values()), np.float32)[order],
-            np.unique(pairs),
+            values[order],
+            kinds[order].astype(np.int8),
+            begun,
             tuple(sorted({len(words) for words in known}, reverse=True)),
             frozenset(words[0] for words in known),
         )
+
+
+FACTOR = 1_000_003
+PAIR_BITS = 16
 
 
 def together(hashes: Sequence[np.ndarray]) -> np.ndarray:
     """Return one number for words in a row, from the number of each."""
     key = np.zeros(len(hashes[0]), np.uint64)
     for one in hashes:
-        key = key * np.uint64(1_000_003) + one.astype(np.uint64)
+        key = key * np.uint64(FACTOR) + one.astype(np.uint64)
     return key
 
 
+def last_bits(keys: np.ndarray) -> np.ndarray:
+    return keys & np.uint64(2**PAIR_BITS - 1)
+
+
 def key_of(words: Sequence[str]) -> int:
-    return int(together([np.array([hashed(word)], np.uint64) for word in words])[0])
+    """Return what `together` makes of the numbers of these words."""
+    key = 0
+    for word in words:
+        key = (key * FACTOR + hashed(word)) % 2**64
+    return key
 
 
 def found_in(keys: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +159,7 @@ class WordReader:
             if word not in facts:
                 facts[word] = describe(word, known, self.idioms.first)
         rows = [facts[word] for word in kinds] or [(0.0, 0.0, 0, 0, 0)]
-        types = (np.float32, np.float32, np.uint16, np.uint32, np.int32)
+        types = (np.float32, np.float32, np.uint32, np.uint32, np.int32)
         return tuple(
             np.array(column, kind) for column, kind in zip(zip(*rows, strict=True), types, strict=True)
         )
@@ -154,7 +176,11 @@ def describe(
     if known:  # "till" is another word in Swedish
         does += CONCEDES * (lower in CONCEDING) + OVER * (lower in ENDING)
         does += EXCEEDS * (lower in EXCEEDING) + TROUBLE * (lower in TROUBLES)
-        does += DEFINITE * (lower in POINTING)
+        does += (
+            DEFINITE * (lower in POINTING) + LESSENS * (lower in LESSENING) + SUCH * (lower in SUPERLATIVE)
+        )
+        does += BEGINS * (lower in BEGINNING) + JOINS * (lower in JOINING)
+        does += NEVER * (lower == "never") + THAN * (lower == "than") + AS * (lower == "as")
     letters = word[0].isalnum()
     does += ENDS * (not letters and known.get(lower, 0.0) == 0) + LETTERS * letters
     does += CAPITALS * (letters and len(word) > 1 and word.isupper())
