@@ -24,8 +24,8 @@ RESERVED = (UNMAPPED, NOT_REVIEW.casefold())
 LONGEST_NAME = 60
 """Characters."""
 KEYS = ("about", "words", "examples")
-LONGEST_EXAMPLE = 60
-"""Words; a longer example is no segment."""
+LONGEST_EXAMPLE, LONGEST_PHRASE = 60, 10
+"""Words of an example or of a sentence about an aspect, both are segments; of a phrase that speaks of it."""
 MOST_TEXTS = 1_000
 """Words or examples of one aspect; each costs time."""
 
@@ -129,12 +129,19 @@ def read_table(name: str, table: Any, path: Path | str) -> Aspect:
     if not isinstance(about, str):
         raise InputError(f"{path}: about of [{name}] must be a sentence in quotes, got {str(about)[:80]}.")
     words, examples = (read_list(table.get(key, []), f"{path}: {key} of [{name}]") for key in KEYS[1:])
-    for example in examples:
-        if len(example.split()) > LONGEST_EXAMPLE:
-            raise InputError(
-                f"{path}: an example of [{name}] has {len(example.split())} words. An example is one "
-                f"segment, a sentence of at most {LONGEST_EXAMPLE} words: {example[:40]!r}…"
-            )
+    for what, texts, most in (
+        ("a sentence about", [about], LONGEST_EXAMPLE),
+        ("a phrase in words of", words, LONGEST_PHRASE),
+        ("an example of", examples, LONGEST_EXAMPLE),
+    ):
+        for text in texts:
+            if len(text.split()) > most:
+                raise InputError(
+                    f"{path}: {what} [{name}] has {len(text.split()):,} words, at most {most} are possible: "
+                    f"{text[:40]!r}…"
+                )
+    if name == GENERAL and (about or words or examples):
+        raise InputError(f"{path}: {GENERAL} is what speaks of none of your aspects. Leave [{GENERAL}] out.")
     return Aspect(name.strip(), about.strip(), words, examples)
 
 

@@ -50,13 +50,14 @@ pieces of made-up words, and often of another language, are shorter: "x q z", "l
 CATCH_ALL = {"anything else", "misc", "miscellaneous", "none", "other", "others", "overall", "rest"}
 """Names of what speaks of no aspect: General is there for that."""
 MENTIONED, NEAREST_SHARE, LEAST_NEAREST = 0.002, 0.003, 3
-FREQUENT, FAR, NEAR = 60, 0.78, 0.43
+FREQUENT, FAR, VERY_FAR, NEAR = 60, 0.78, 0.7, 0.43
 """Reviews hardly mention an aspect if fewer than MENTIONED of the segments have one of its words, and the
 segments nearest to its name (NEAREST_SHARE of all, at least LEAST_NEAREST) are farther than is usual: their
 mean cosine is below FAR times the median of the FREQUENT most frequent words. That median is 0.40 to 0.43 on
 seven dev sets, whose aspects have 0.34 or more; aspects of other products, which would take 1 to 4 % of the
-segments each, mostly have 0.2 to 0.32. A segment is near to an aspect if its cosine with the name is above
-NEAR times that median."""
+segments each, mostly have 0.2 to 0.32. Below VERY_FAR times the median, words of the library say nothing:
+reviews use them in another sense ("terms", "typing"). A segment is near to an aspect if its cosine with the
+name is above NEAR times the median."""
 
 
 @dataclass(frozen=True)
@@ -270,35 +271,37 @@ def known_aspects(
     which nothing is known cannot be learnt: segments that resemble its name by chance would be answered with
     it. The same holds for an aspect that reviews hardly mention, and for names such as "Other".
     """
-    known, by_encoder, odd, unknown, absent, as_general = [], [], [], [], [], []
+    known, by_encoder, misspelt, unknown, absent, as_general = [], [], [], [], [], []
     for aspect in aspects:
         if aspect.name == GENERAL:
             continue
         library = sample.reader.known(aspect.name)
-        said = [aspect.name, *aspect.words, *library.words]
-        words, given = (any(map(len, sample.reader.word_vectors(some))) for some in (said, aspect.words))
-        parts = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
+        phrases = [aspect.name, *aspect.words, *library.words]
+        any_known, given_known = (
+            any(map(len, sample.reader.word_vectors(some))) for some in (phrases, aspect.words)
+        )
+        written = re.findall(r"[^\W\d_]+", " ".join([aspect.name, *aspect.words]).lower())
         encoded = sample.features.encoder is not None
-        understood = any(sample.knows(word) for word in parts) or (encoded and bool(library.examples))
+        understood = any(sample.knows(word) for word in written) or (encoded and bool(library.examples))
         if (encoded and (aspect.about or aspect.examples)) or aspect.name in shown:
             known.append(aspect)
         elif plain(aspect.name) in CATCH_ALL and not aspect.words:
             as_general.append(aspect.name)
-        elif not words and not understood:
+        elif not any_known and not understood:
             unknown.append(aspect.name)
-        elif not given and is_absent(said, sample):
+        elif not given_known and is_absent(phrases, sample):
             absent.append(aspect.name)
         else:
             known.append(aspect)
-            if not (words or library.examples):
+            if not (any_known or library.examples):
                 by_encoder.append(aspect.name)
-                odd += [aspect.name] if any(sample.pieces(word) > 1 for word in parts) else []
+                misspelt += [aspect.name] if any(sample.pieces(word) > 1 for word in written) else []
     vocabulary = sample.reader.vocabulary
-    right = [*known_names(vocabulary.language), *vocabulary.words]
+    right = known_names(vocabulary.language), vocabulary.words
     return known, [
-        *notes_on_rare(by_encoder, meant(odd, right)),
-        *notes_on_unknown(unknown, meant(unknown, right)),
-        *notes_on_silence(absent),
+        *notes_on_rare(by_encoder, meant(misspelt, *right)),
+        *notes_on_unknown(unknown, meant(unknown, *right)),
+        *notes_on_silence(absent, meant(absent, right[0])),
         *notes_on_catch_all(as_general),
     ]
 
@@ -310,15 +313,14 @@ def is_absent(said: Sequence[str], sample: NamesSample) -> bool:
     """
     if sample.features.encoder is None or len(sample.texts) < FEW_SEGMENTS:
         return False
-    phrases = [*PARTS.split(said[0].lower()), *said[1:]]
+    near = float(sample.nearness(said[:1])[0]) / sample.usual_nearness
+    phrases = [*PARTS.split(said[0].lower()), *(said[1:] if near >= VERY_FAR else ())]
     known = [phrase for phrase in phrases if is_whole(phrase, sample.reader)]
-    if (sample.having(known) > 0).mean() >= MENTIONED:
-        return False
-    return bool(sample.nearness(said[:1])[0] < FAR * sample.usual_nearness)
+    return near < FAR and bool((sample.having(known) > 0).mean() < MENTIONED)
 
 
 def is_whole(phrase: str, reader: Reader) -> bool:
     """Tell whether all words of a phrase are known: "side" alone does not speak of "side effects"."""
     little = stop_words(reader.vocabulary.language)
-    words = [word for word in phrase.lower().split() if word not in little]
+    words = [word for word in re.split(r"[\s/-]+", phrase.lower()) if word and word not in little]
     return bool(words) and all(map(len, reader.word_vectors(words)))

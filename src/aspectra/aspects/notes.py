@@ -17,8 +17,8 @@ from aspectra.config import GENERAL
 
 SAME = 0.7
 """Aspects whose evidence has a higher cosine than this mean the same."""
-ALIKE = 0.8
-"""A word may be what was meant by a misspelt name if it is at least so similar (difflib)."""
+ALIKE, SHORTEST = 0.8, 4
+"""A name may be a misspelt word if it has SHORTEST letters and is ALIKE (difflib), or one slip away."""
 
 
 def notes_on_rare(names: Sequence[str], hint: str) -> list[str]:
@@ -43,21 +43,41 @@ def notes_on_unknown(names: Sequence[str], hint: str) -> list[str]:
     ]
 
 
-def meant(names: Sequence[str], words: Sequence[str]) -> str:
-    """Ask whether names are misspelt words; "" if no word is similar, or all are words."""
-    odd = [name.lower() for name in names if name.lower() not in words]
-    found = [word for name in odd for word in get_close_matches(name, words, 1, ALIKE)]
-    return f"Did you mean {', '.join(found)}? " if found else ""
+def meant(names: Sequence[str], known: Sequence[str], words: Sequence[str] = ()) -> str:
+    """Ask whether names are misspelt: names that are `known`, or else words. "" if nothing is similar."""
+    found = [most_similar(name.lower(), known) or most_similar(name.lower(), words) for name in names]
+    return f"Did you mean {', '.join(filter(None, found))}? " if any(found) else ""
 
 
-def notes_on_silence(names: Sequence[str]) -> list[str]:
-    """Say which aspects the reviews hardly mention."""
+def most_similar(name: str, right: Sequence[str]) -> str:
+    """Return which of the right ones a name may have been meant to be; "" if none, or if it is right."""
+    same = [one for one in right if one[:1] == name[:1]]
+    if name in same or len(name) < SHORTEST:
+        return ""
+    slips = (one for one in same if one_slip(name, one))
+    return next(slips, "") or next(iter(get_close_matches(name, same, 1, ALIKE)), "")
+
+
+def one_slip(name: str, other: str) -> bool:
+    """Tell whether one letter is another, one too many or missing, or two neighbours are interchanged."""
+    short, long = sorted((name, other), key=len)
+    place = next(
+        (at for at, (one, two) in enumerate(zip(short, long, strict=False)) if one != two), len(short)
+    )
+    short, long = short[place:], long[place:]
+    if len(short) < len(long):
+        return short == long[1:]
+    return short[1:] == long[1:] or (short[1::-1] == long[:2] and short[2:] == long[2:])
+
+
+def notes_on_silence(names: Sequence[str], hint: str = "") -> list[str]:
+    """Say which aspects the reviews hardly mention; `hint` is what may be `meant`."""
     if not names:
         return []
     it, name = ("it", "this name") if len(names) == 1 else ("them", "these names")
     return [
         f"Nothing speaks of {', '.join(names)}: the reviews hardly mention {it}, or not by {name}. "
-        f"Add words or examples in {rundir.ASPECTS}, or label some segments on the page."
+        f"{hint}Add words or examples in {rundir.ASPECTS}, or label some segments on the page."
     ]
 
 
