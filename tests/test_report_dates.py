@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import polars as pl
 import pytest
 
-from aspectra.report.dates import day_of, period_name, period_number, period_start
+from aspectra.report.dates import choose_unit, day_of, period_name, period_number, period_start
 
 
 @pytest.mark.parametrize(
@@ -99,3 +99,12 @@ def test_days_that_may_be_months_are_told_unless_a_later_one_decides(first: str)
     assert not unclear
     assert late.select(day).collect().item(0, 0) == date(2024, 4, 3)
     assert not day_of(pl.LazyFrame({"when": ["5/5/2024", "2024-03-01"]}), "when")[1]
+
+
+@pytest.mark.parametrize(
+    ("per_month", "months", "unit"),
+    [(30, 12, "month"), (12, 24, "quarter"), (4, 24, "year"), (1, 12, "month")],
+)
+def test_periods_are_longer_where_months_have_few_reviews(per_month: int, months: int, unit: str) -> None:
+    days = [date(2022 + month // 12, month % 12 + 1, 15) for month in range(months) for _ in range(per_month)]
+    assert choose_unit(pl.Series(days), 30) == unit

@@ -93,11 +93,20 @@ def choose_order(values: pl.DataFrame, slashed: list[pl.Expr]) -> tuple[int, boo
     return order, bool(differs) and counts[order] == counts[order ^ 1]
 
 
-def choose_unit(days: pl.Series) -> str:
-    """Choose month, quarter or year by the span between the first and the last hundredth of the days."""
+def choose_unit(days: pl.Series, enough: int) -> str:
+    """Choose month, quarter or year by the span from the first to the last hundredth of the reviews' days.
+
+    Where most reviews would be in periods with fewer than `enough`, periods are longer, if that helps.
+    """
     low, high = (days.cast(pl.Int32).quantile(part, "nearest") for part in (0.01, 0.99))
     months = (float(high or 0) - float(low or 0)) / 30.4
-    return next((unit for unit, most in LONGEST_SPAN.items() if months <= most), "year")
+    units = [unit for unit in MONTHS_IN if months <= LONGEST_SPAN.get(unit, months)]
+    for unit in units:
+        numbers = days.to_frame("day").select(period_number(pl.col("day"), unit))["day"]
+        counts = numbers.value_counts()["count"]
+        if 2 * counts.filter(counts >= enough).sum() >= len(days):
+            return unit
+    return units[0]
 
 
 def period_number(day: pl.Expr, unit: str) -> pl.Expr:

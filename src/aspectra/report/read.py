@@ -15,6 +15,7 @@ import polars as pl
 from aspectra.errors import InputError
 from aspectra.report.dates import choose_unit, day_of, period_number
 from aspectra.report.scan import BLANK, FELT, IS_REVIEW, OWN, check_rows, scan, unreadable_file
+from aspectra.report.stats import MIN_REVIEWS
 from aspectra.sentiment.rated import AGAINST, LEAST_TO_COMPARE
 from aspectra.text.ratings import RATING_NAMES, read_ratings
 from aspectra.text.tokens import TOKEN
@@ -288,7 +289,8 @@ def with_periods(labels: Labels) -> Labels:
     """Number the periods, in a unit that suits the time span."""
     if not labels.dated:
         return replace(labels, frame=labels.frame.with_columns(period=pl.lit(None, pl.Int32)))
-    unit = choose_unit(labels.frame["day"].drop_nulls())
+    days = labels.frame.select("review", "day").drop_nulls().unique("review")["day"]
+    unit = choose_unit(days, MIN_REVIEWS)
     frame = labels.frame.with_columns(period=period_number(pl.col("day"), unit))
     notes = labels.notes + unreadable(labels, "day", "date", labels.columns.date)
     return replace(labels, frame=frame, unit=unit, notes=notes)
