@@ -48,7 +48,9 @@ def test_an_aspect_is_known_by_any_of_its_names(name: str) -> None:
     assert found.examples == tuple(TABLES["Price"]["examples"])
 
 
-@pytest.mark.parametrize("name", ["Size/Look", "size and looks", "Look & size", "size,_look", "Size, and look"])
+@pytest.mark.parametrize(
+    "name", ["Size/Look", "size and looks", "Look & size", "size,_look", "size, and look"]
+)
 def test_a_name_of_several_parts_is_all_of_them(name: str) -> None:
     assert set(look_up(name).examples) == {*TABLES["Size"]["examples"], *TABLES["Look"]["examples"]}
 
