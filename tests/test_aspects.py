@@ -31,6 +31,13 @@ def test_a_name_that_toml_needs_in_quotes_is_said_to_need_them(tmp_path: Path, n
         read_aspects(tmp_path / "mine.toml")
 
 
+@pytest.mark.parametrize(
+    "given", ["Price,Size & Fit, App", "Price，Size & Fit、App", "Price , Size & Fit,，App,"]
+)
+def test_names_have_commas_between_them_also_full_width_ones(given: str) -> None:
+    assert [one.name for one in read_aspects(given)] == ["Price", "Size & Fit", "App"]
+
+
 def test_a_file_that_is_not_toml_is_not_taken_for_a_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

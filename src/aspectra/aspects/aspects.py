@@ -26,6 +26,8 @@ LONGEST_NAME = 60
 KEYS = ("about", "words", "examples")
 LONGEST_EXAMPLE, LONGEST_PHRASE = 60, 10
 """Words of an example or of a sentence about an aspect, both are segments; of a phrase that speaks of it."""
+COMMA = re.compile("[,，、]")
+"""Between names in one text; the full-width ones, too."""
 MOST_TEXTS = 1_000
 """Words or examples of one aspect; each costs time."""
 
@@ -49,7 +51,7 @@ def read_aspects(given: str | Path | Sequence[str | Aspect]) -> tuple[Aspect, ..
             raise wrong_kind("aspects", "a list of names; give the words of each as seeds", given)
         if isinstance(given, str) and Path(given).suffix and Path(given).is_file():
             raise InputError(f"{given} is a file, but not .toml. Name aspects as Image,Sound or rename it.")
-        names = given.split(",") if isinstance(given, str) else as_list(given, "aspects", "a list of names")
+        names = COMMA.split(given) if isinstance(given, str) else as_list(given, "aspects", "a list of names")
         aspects = checked([aspect for aspect in map(as_aspect, names) if aspect.name], "--aspects")
     check_new_names([aspect.name for aspect in aspects])
     return aspects

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+from itertools import chain
 
 from aspectra.aspects.aspects import Aspect
 
@@ -18,8 +20,15 @@ LANGUAGE = "en"
 FILES = tuple(f"library_{kind}.toml" for kind in ("reviews", "travel", "services", "digital", "products"))
 """The first has what reviews of all kinds have."""
 PARTS = re.compile(r"\s*(?:[/&+,;]|\band\b)\s*")
+"""What stands between parts of a name."""
+EITHER = re.compile(r"\s*[/+,;]\s*")
+"""Between names of which any may be known: "Size/Fit"."""
+BOTH = re.compile(r"\s*(?:&|\band\b)\s*")
+"""What may be part of one name, so that all must be known: "Research and Development" is not Development."""
 SAYS_LITTLE = {"a", "experience", "feel", "general", "level", "of", "overall", "product", "quality", "the"}
 """Words of a name that may be left out: "overall picture quality" is "picture"."""
+EASE = "ease of "
+"""Before a name, this may be left out, too: "ease of booking" is "booking"."""
 
 ALIKE = 3
 """So many sentences of each aspect show how differently one thing is said."""
@@ -56,20 +65,40 @@ def alike_sentences(language: str = LANGUAGE) -> list[str]:
 
 def plain(name: str) -> str:
     """Return a name in small letters, without signs and brackets: "💰 Price (EUR)" is price."""
+    name = unicodedata.normalize("NFKC", name)
     return " ".join(re.sub(r"\(.*?\)|[^\w\s/&+,;]|_", " ", name).lower().split())
 
 
 def find(name: str) -> Iterator[Aspect]:
-    """Yield the library's aspects of a name in small letters: of the whole, or else of each of its parts."""
-    for form in (name, f"{name}s", name.removesuffix("s")):
+    """Yield the library's aspects of a name in small letters: of the whole, or else of each of its parts.
+
+    Of parts with "and" or "&" between them all must be known.
+    """
+    for form in (name, *numbers(name)):
         if form in library():
             yield from library()[form]
             return
-    parts = [part for part in PARTS.split(name) if part]
-    shorter = " ".join(word for word in name.split() if word not in SAYS_LITTLE)
-    for part in parts if len(parts) > 1 else [shorter]:
-        if part and part != name:
-            yield from find(part)
+    for between in (EITHER, BOTH):
+        parts = [part for part in between.split(name) if part]
+        if parts and parts != [name]:
+            found = [list(find(part)) for part in parts]
+            if between is EITHER or all(found):
+                yield from chain.from_iterable(found)
+            return
+    words = name.removeprefix(EASE).split()
+    shorter = " ".join(word for word in words if word not in SAYS_LITTLE)
+    if shorter and shorter != name:
+        yield from find(shorter)
+
+
+def numbers(name: str) -> Iterator[str]:
+    """Yield what may be the plural or the singular of a name."""
+    yield f"{name}s"
+    yield name.removesuffix("s")
+    yield f"{name}es"
+    yield name.removesuffix("es")
+    yield re.sub("y$", "ies", name)
+    yield re.sub("ies$", "y", name)
 
 
 @cache
