@@ -69,7 +69,7 @@ export function addAspect() {
     h("button", { type: "button", class: "chip", dir: "auto", onclick: (event) => { add([name]); event.target.remove(); } }, `+ ${name}`, h("small", {}, ` ${topics.length}`)));
   open("Add aspects", h("div", {},
     h("p", { class: "quiet" }, "What do you want to know about? Names, separated by commas."),
-    form(input, "Add", ({ names: { value } }) => add(value.split(",").map((name) => name.trim()).filter(Boolean))),
+    form(input, "Add", ({ names: { value } }) => add(parts(value, /[,，、]/))),
     chips.length ? h("p", { class: "quiet" }, "Or start with these names for groups of similar topics, and rename them later:") : null,
     h("div", { class: "chips" }, chips)));
 }
