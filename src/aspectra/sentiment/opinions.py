@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aspectra.arrays import unit
+from aspectra.arrays import normalise, unit
 from aspectra.sentiment.learn import ALONE_PRIOR, CLASSES, PRIOR, Rated, Taught, learn, matrix, probabilities
 from aspectra.sentiment.model import SentimentModel, in_context
 from aspectra.sentiment.rules import Verdict, bounded, features, judge, lexicon_logits
@@ -28,13 +28,13 @@ NOUNS_EACH = 4
 JUDGING = 1
 """Number of the layer that sentiment is learnt from. The last layer (0) tells better what a text is about,
 this one whether it praises."""
-IMPLIED_WEIGHT = 0.2
-"""What a sentence of implied.toml counts for the encoder's opinion. With 1, reviews that judge in plain words
-lose 3 points of macro F1."""
+IMPLIED_WEIGHT = 1 / 3
+"""Weight of the model that learns from implied.toml, in the geometric mean with that of sentences.toml. One
+model of both calls 70 % of restaurants' opinions praise where 57 % are, and MAMS loses 4 points."""
 ENCODER_POWER = 2.0
 HABIT = 1.0
 """Kind words are a habit, also of those who complain: so much is taken from the log-odds of praise where the
-encoder has a say. Chosen, with IMPLIED_WEIGHT, on OPOSUM's four sets of polarity and four small piles."""
+encoder has a say. Chosen on OPOSUM's four sets of polarity and four small piles."""
 CERTAIN = 0.9
 """Probability of its own class that a sentence of ours is taught with."""
 SENTENCE_WEIGHT, PHRASE_WEIGHT = 1.5, 1.0
@@ -93,15 +93,25 @@ def frequent_phrases(texts: pl.Series) -> list[str]:
 
 
 def encoder_opinion(embed: Embed) -> Callable[[np.ndarray], np.ndarray]:
-    """Learn from our own sentences; return what gives the probabilities of CLASSES for encoded segments."""
+    """Learn from our own sentences; return what gives the probabilities of CLASSES for encoded segments.
+
+    Sentences that judge in plain words and those in which few words judge teach a model each.
+    """
     from sklearn.linear_model import LogisticRegression
 
-    (plain, plain_classes), (unsaid, unsaid_classes) = sentences(), implied()
-    weights = np.repeat([1.0, IMPLIED_WEIGHT], [len(plain), len(unsaid)])
-    model = LogisticRegression(C=1.0, max_iter=1000, class_weight="balanced")
-    states = unit(embed([*plain, *unsaid])[:, JUDGING])
-    model.fit(states, np.concatenate([plain_classes, unsaid_classes]), weights)
-    return lambda encoded: np.asarray(model.predict_proba(unit(encoded[:, JUDGING])))
+    models = [
+        LogisticRegression(C=1.0, max_iter=1000, class_weight="balanced").fit(
+            unit(embed(texts)[:, JUDGING]), classes
+        )
+        for texts, classes in (sentences(), implied())
+    ]
+
+    def opinion(encoded: np.ndarray) -> np.ndarray:
+        states = unit(encoded[:, JUDGING])
+        plain, unsaid = (model.predict_proba(states) for model in models)
+        return normalise(plain ** (1 - IMPLIED_WEIGHT) * unsaid**IMPLIED_WEIGHT)
+
+    return opinion
 
 
 def joined(lexicon: Verdict, encoder: np.ndarray | None, reviews: np.ndarray | None) -> np.ndarray:
