@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from aspectra import rundir
-from aspectra.aspects.aspects import Aspect, aspects_of_run, check_names, read_aspects, write_aspects
+from aspectra.aspects.aspects import (
+    Aspect,
+    aspects_of_run,
+    check_names,
+    read_aspects,
+    read_table,
+    write_aspects,
+)
 from aspectra.errors import InputError, MapError
 
 
@@ -56,3 +63,22 @@ def test_earlier_versions_of_an_aspects_file_are_kept(tmp_path: Path) -> None:
     assert aspects_of_run(tmp_path) == (second,)
     (kept,) = (tmp_path / rundir.MAP_HISTORY).iterdir()
     assert read_aspects(kept) == (first,)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"about": "word " * 61}, "a sentence about .* has 61 words, at most 60"),
+        ({"words": ["word " * 11]}, "a phrase in words of .* has 11 words, at most 10"),
+        ({"examples": ["word " * 61]}, "an example of .* has 61 words, at most 60"),
+    ],
+)
+def test_texts_that_are_too_long_are_refused(table: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_table("Image", table, "aspects.toml")
+
+
+def test_what_is_said_of_general_is_refused_and_not_dropped() -> None:
+    assert read_table("General", {}, "aspects.toml") == Aspect("General")
+    with pytest.raises(InputError, match=r"Leave \[General\] out"):
+        read_table("General", {"words": ["buy"]}, "aspects.toml")
